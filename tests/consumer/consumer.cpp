@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <string>
+
 #include <walguard/host_sqlite.hpp>
 
 namespace {
