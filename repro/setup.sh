@@ -54,23 +54,27 @@ walguard_install() {
   packages=("${missing[@]% *}")
   if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
     echo "Installing with apt-get: ${packages[*]}"
-    walguard_apt_get "${packages[@]}"
+    walguard_apt_get "${packages[@]}" || true  # what is there now is what counts
     walguard_missing "$1"
     ((${#missing[@]} > 0)) || return 0
     packages=("${missing[@]% *}")
   fi
   echo "Missing packages, by their Debian names: ${packages[*]}"
-  local effects=" ${missing[*]#* } "
-  if [[ $effects == *' wrap '* ]]; then
-    printf '%s is missing: building it from subprojects/, which downloads it.\n' \
-      "$(printf '%s\n' "${missing[@]}" | sed -n 's/ wrap$//p' | paste -sd ' ')"
-  fi
-  if [[ $effects == *' needed '* ]]; then
+  if walguard_any needed >/dev/null; then
     printf 'Cannot go on without: %s\nOn Debian, as root: apt-get install %s\n' \
-      "$(printf '%s\n' "${missing[@]}" | sed -n 's/ needed$//p' | paste -sd ' ')" \
-      "${packages[*]}" >&2
+      "$(walguard_any needed)" "${packages[*]}" >&2
     return 1
   fi
+  if walguard_any wrap >/dev/null; then
+    echo "Built from subprojects/ instead, with a download: $(walguard_any wrap)"
+  fi
+  if walguard_any skipped >/dev/null; then
+    echo "What uses these is skipped: $(walguard_any skipped)"
+  fi
+}
+
+walguard_any() {  # EFFECT: which missing packages have it; fails when none does
+  printf '%s\n' "${missing[@]}" | sed -n "s/ $1\$//p" | paste -sd ' ' | grep .
 }
 
 walguard_apt_get() {
