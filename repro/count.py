@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""count.py FILE.json: counts the cells of a `walguard-repro run --json FILE`: `N passed, N failed`
-(and `, N skipped`). A cell passes when what was seen is what its `expect` lines say.
+"""count.py FILE.json: counts the cells of a `walguard-repro run --json FILE` in one line,
+`N passed, N failed[, N skipped]`. A cell passes when what was seen is what its `expect` lines say;
+a complaint about a scenario as a whole counts as a failure.
 """
 import json
 import sys
 
 
 def main():
-    passed = failed = skipped = 0
-    with open(sys.argv[1]) as report:
-        cases = json.load(report)['cases']
-    for case in cases:
-        if case['outcome'] == 'skipped':
-            skipped += 1
-        elif case['outcome'] == case['expected']:
-            passed += 1
-        else:
-            failed += 1
+    with open(sys.argv[1]) as file:
+        report = json.load(file)
+    skipped = sum(case['outcome'] == 'skipped' for case in report['cases'])
+    passed = sum(case['as_expected'] for case in report['cases']) - skipped
+    failed = len(report['cases']) - passed - skipped + len(report['complaints'])
     print(f'{passed} passed, {failed} failed' + (f', {skipped} skipped' if skipped else ''))
     return 1 if failed or passed == 0 else 0
 
