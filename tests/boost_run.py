@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Runs a Boost.Test program and learns from its own report what became of every case.
 
-As a program: runs all cases (or those that the arguments select) and answers in TAP, one line a
-case, so that every case is counted and a program in which nothing ran is not taken for a pass.
+As a program, boost_run.py [--without=CASE...] PROGRAM [ARGUMENT...]: runs all cases (or those that
+the arguments select) and answers in TAP, one line a case, so that every case is counted and a
+program in which nothing ran is not taken for a pass. --without names cases that the instrumentation
+cannot run: they count as skipped.
 """
 import os
 import re
@@ -119,9 +121,14 @@ def tap_lines(result):
 
 
 def main():
-    result = run(sys.argv[1], sys.argv[2:])
+    arguments = sys.argv[1:]
+    without = []
+    while arguments[0].startswith('--without='):
+        without.append(arguments.pop(0).partition('=')[2])
+    result = run(arguments[0], [*arguments[1:], *('--run_test=!' + case for case in without)])
     sys.stderr.write(result.log)
     lines = list(tap_lines(result))
+    lines += [(True, f'{case} # SKIP the sanitizer cannot run it') for case in without]
     for number, (good, text) in enumerate(lines, 1):
         print(f'{"ok" if good else "not ok"} {number} - {text}')
     print(f'1..{len(lines)}')
