@@ -74,7 +74,7 @@ walguard_install() {
 }
 
 walguard_any() {  # EFFECT: which missing packages have it; fails when none does
-  printf '%s\n' "${missing[@]}" | sed -n "s/ $1\$//p" | paste -sd ' ' | grep .
+  printf '%s\n' "${missing[@]}" | sed -n "s/ $1\$//p" | paste -sd ' ' - | grep .
 }
 
 walguard_apt_get() {
