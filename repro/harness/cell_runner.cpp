@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "oracles.hpp"
 #include "text.hpp"
@@ -176,12 +177,32 @@ void CellRunner::start(const std::string& name, Actor& actor) {
 
 void CellRunner::perform_command(const Step& step, Actor& actor) {
   if (actor.stopped) throw HarnessError(place(step) + ": it is stopped");
+  if (step.verb == "until-cut" || step.verb == "await") return perform_await(step, actor);
+  if (actor.running) throw HarnessError(place(step) + ": it was not awaited");
   if (!actor.process) start(step.actor, actor);
+  if (step.verb == "start") {
+    std::string_view words = step.words;
+    actor.running = step;
+    actor.running->verb = take_word(words);
+    actor.running->words = words;
+    return actor.process->send(step.words);
+  }
   auto command = step.verb + (step.words.empty() ? "" : " " + step.words);
   const auto answer = actor.process->request(command);
   const bool leaves = step.verb == "end" || step.verb == "exit" || step.verb == "quit";
   if (answer) take_answer(step, actor, *answer);
   if (!answer || leaves) bury(step.actor, actor, leaves && answer);
+}
+
+void CellRunner::perform_await(const Step& step, Actor& actor) {
+  if (!actor.running) throw HarnessError(place(step) + ": no step was started");
+  if (step.verb == "until-cut") return watch_.wait_for_cut(actor.process->descriptor());
+  const auto started = std::exchange(actor.running, std::nullopt);
+  if (const auto answer = actor.process->answer()) {
+    take_answer(*started, actor, *answer);
+  } else {
+    bury(step.actor, actor, false);
+  }
 }
 
 void CellRunner::take_answer(const Step& step, Actor& actor, const nlohmann::json& answer) {
@@ -217,7 +238,8 @@ void CellRunner::take_answer(const Step& step, Actor& actor, const nlohmann::jso
   for (const auto& connection : answer["connections"]) {
     for (const auto& schema : connection["schemas"]) {
       watch_.add(schema["file"]);
-      actor.links.push_back({connection["name"], schema["file"], schema["transaction"]});
+      actor.links.push_back({connection["name"], schema["file"], schema["transaction"],
+                             connection["serial"].get<int>()});
     }
   }
   if (const auto pid = answer["child"].get<pid_t>(); pid != 0) adopt_child(step, actor, pid);
@@ -273,6 +295,7 @@ void CellRunner::bury(const std::string& name, Actor& actor, bool expected) {
   if (!actor.died) actor.links.clear();
   actor.stopped = false;
   actor.paused = false;
+  actor.running.reset();
 }
 
 std::vector<SidecarWatch::Holder> CellRunner::holders_of(const std::string& file) const {
@@ -281,7 +304,7 @@ std::vector<SidecarWatch::Holder> CellRunner::holders_of(const std::string& file
     for (const auto& link : actor.links) {
       if (link.file != file || actor.inherited.contains(link.connection)) continue;
       const auto is_same = [&](const Link& before) {
-        return before.connection == link.connection && before.file == file;
+        return before.serial == link.serial && before.file == file;
       };
       const bool kept = std::ranges::any_of(actor.links_before, is_same);
       holders.push_back({actor.pid, actor.died, kept, name});
@@ -308,6 +331,10 @@ void CellRunner::end_everybody() {
     actor.stopped = false;
     Step step;
     step.actor = name;
+    if (actor.running) {
+      perform_await(step, actor);
+      if (!actor.process) continue;
+    }
     if (actor.paused) {
       step.verb = "resume";
       perform_command(step, actor);

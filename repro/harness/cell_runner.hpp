@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -42,6 +43,7 @@ class CellRunner {
     std::string connection;
     std::string file;
     std::string transaction;
+    int serial = 0;  // another one after a reopen
     friend auto operator<=>(const Link&, const Link&) = default;
   };
   struct Actor {
@@ -50,6 +52,7 @@ class CellRunner {
     bool ours = false;
     bool stopped = false;
     bool paused = false;              // inside exec-until
+    std::optional<Step> running;      // a step that was started and not awaited
     bool died = false;                // of a signal that no step sent: it takes no more steps
     std::set<std::string> inherited;  // connections that a fork carried over
     std::vector<Link> links;          // its open connections, by database
@@ -63,6 +66,7 @@ class CellRunner {
   void perform_command(const Step& step, Actor& actor);
   void start(const std::string& name, Actor& actor);
   void adopt_child(const Step& step, Actor& parent, pid_t pid);
+  void perform_await(const Step& step, Actor& actor);
   void take_answer(const Step& step, Actor& actor, const nlohmann::json& answer);
   void bury(const std::string& name, Actor& actor, bool expected);
   void end_everybody();

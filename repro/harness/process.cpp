@@ -156,22 +156,30 @@ bool ActorProcess::receive(Clock::time_point deadline) {
 }
 
 std::optional<nlohmann::json> ActorProcess::request(const std::string& command) {
+  send(command);
+  return answer();
+}
+
+void ActorProcess::send(const std::string& command) {
   const auto line = command + "\n";
   std::size_t sent = 0;
   while (sent < line.size()) {
     const auto count = ::send(channel_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return std::nullopt;
+    if (count < 0) return;
     sent += static_cast<std::size_t>(count);
   }
+}
+
+std::optional<nlohmann::json> ActorProcess::answer() {
   const auto deadline = Clock::now() + kWatchdog;
   auto end = std::string::npos;
   while ((end = buffer_.find('\n')) == std::string::npos) {
     if (!receive(deadline)) return std::nullopt;
   }
-  const auto answer = buffer_.substr(0, end);
+  const auto line = buffer_.substr(0, end);
   buffer_.erase(0, end + 1);
-  return nlohmann::json::parse(answer);
+  return nlohmann::json::parse(line);
 }
 
 Ending ActorProcess::wait() {

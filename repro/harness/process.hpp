@@ -54,6 +54,11 @@ class ActorProcess {
   // Sends a command and waits for the answer; nullopt when the process has ended instead. With the
   // answer to `fork` or `spawn` comes the child's channel (take_channel). Throws HarnessError.
   std::optional<nlohmann::json> request(const std::string& command);
+  // The two halves of request(). send() does not tell that the process has ended: answer() does.
+  void send(const std::string& command);
+  std::optional<nlohmann::json> answer();
+  // Becomes readable when an answer comes, or the process ends.
+  [[nodiscard]] int descriptor() const { return channel_.get(); }
   [[nodiscard]] UniqueFd take_channel() { return std::move(channel_of_child_); }
 
   // Waits until the process has ended and says how. Throws HarnessError.

@@ -2,6 +2,7 @@
 #include "sidecars.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
@@ -100,6 +101,19 @@ void SidecarWatch::read_events() {
         for (auto& sidecar : sidecars) sidecar.modified |= sidecar.watch == event->wd;
       }
     }
+  }
+}
+
+void SidecarWatch::wait_for_cut(int other) {
+  const auto is_modified = [](const auto& database) { return database.second[1].modified; };
+  while (true) {
+    read_events();
+    if (std::ranges::any_of(databases_, is_modified)) return;
+    std::array<pollfd, 2> entries = {{{inotify_.get(), POLLIN, 0}, {other, POLLIN, 0}}};
+    const int count = ::poll(entries.data(), entries.size(),
+                             static_cast<int>(std::chrono::milliseconds(kWatchdog).count()));
+    if (count == 0) throw HarnessError("neither a cut nor an answer comes (watchdog)");
+    if (entries[1].revents != 0) return;
   }
 }
 

@@ -40,6 +40,10 @@ class SidecarWatch {
   // name and must not have been cut.
   void observe(const HoldersOf& holders_of, Evidence& evidence);
 
+  // Waits until somebody has written to a -shm by other means than its mapping, or `other` can be
+  // read. Throws HarnessError (watchdog).
+  void wait_for_cut(int other);
+
  private:
   struct Sidecar {
     std::string path;

@@ -29,6 +29,11 @@ const std::vector<Verb>& verbs() {
       {"close_v2", false, 0, "close_v2 [@CONN]"},
       {"reopen", false, 0, "reopen [@CONN]"},
       {"visits", false, 2, "visits COUNT SQL"},
+      // The answer is taken later, by `await`. until-cut: until it has written to the -shm, or has
+      // answered without.
+      {"start", false, 1, "start STEP ..."},
+      {"until-cut", false, 0, "until-cut"},
+      {"await", false, 0, "await"},
       {"exec-until", false, 2, "exec-until [@CONN] EVENTS SQL"},
       {"resume", false, 0, "resume"},
       // What else goes on in the process.

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kLongestText = 2000;
 
+int last_serial = 0;
+
 // The pieces of `sql` are run one after the other, as sqlite3_exec() does; that function is not
 // used because the rows are wanted as text whatever their number of columns is.
 void append_row(const SqliteRoutines& sqlite, sqlite3_stmt* statement, std::string& text) {
@@ -29,7 +31,10 @@ void append_row(const SqliteRoutines& sqlite, sqlite3_stmt* statement, std::stri
 }  // namespace
 
 Connection::Connection(std::string name, OpenOptions options)
-    : name_(std::move(name)), options_(std::move(options)), sqlite_(&linked_sqlite()) {
+    : name_(std::move(name)),
+      serial_(++last_serial),
+      options_(std::move(options)),
+      sqlite_(&linked_sqlite()) {
   if (!options_.second_copy) return;
   sqlite_ = second_sqlite();
   if (sqlite_ == nullptr) throw std::runtime_error("open ... copy: no load-copy step before it");

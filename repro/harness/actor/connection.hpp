@@ -73,6 +73,8 @@ class Connection {
   [[nodiscard]] std::vector<long long> rowids(const std::string& table);
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  // Tells apart two connections of one name, one opened after the other.
+  [[nodiscard]] int serial() const { return serial_; }
   [[nodiscard]] const OpenOptions& options() const { return options_; }
   [[nodiscard]] sqlite3* handle() const { return db_; }  // nullptr when closed, or a zombie
   [[nodiscard]] bool is_open() const { return db_ != nullptr || zombie_; }
@@ -90,6 +92,7 @@ class Connection {
   std::vector<std::string> first_column(const std::string& sql);
 
   std::string name_;
+  int serial_;
   OpenOptions options_;
   const SqliteRoutines* sqlite_;
   sqlite3* db_ = nullptr;

@@ -19,7 +19,7 @@ nlohmann::json described(const Connection& connection) {
     schemas.push_back({{"file", schema.file}, {"transaction", schema.transaction}});
   }
   return {{"name", connection.name()},
-          {"zombie", connection.is_zombie()},
+          {"serial", connection.serial()},
           {"schemas", std::move(schemas)}};
 }
 
