@@ -52,16 +52,22 @@ by_pkg_config() {
     runs "$scratch/by_pkg_config"
 }
 
-by_find_package() {
-  cmake -S "$here/find_package" -B "$scratch/find_package" -DCMAKE_PREFIX_PATH="$stage" &&
-    cmake --build "$scratch/find_package" &&
-    runs "$scratch/find_package/consumer"
+configure_with_cmake() {  # VERSION: the one asked for
+  # Ninja is there, since meson needs it; make may not be. The folder is named outright: without
+  # Debian's dpkg-dev meson chooses lib64, where CMake on Debian does not look.
+  cmake -G Ninja -S "$here/find_package" -B "$scratch/find_package_$1" \
+    -Dwalguard_DIR="$stage/$libdir/cmake/walguard" -Dwalguard_wanted="$1"
 }
 
-# find_package() with a version that this one does not serve must fail.
-find_package_refuses() {
-  ! cmake -S "$here/find_package" -B "$scratch/find_package_$1" -DCMAKE_PREFIX_PATH="$stage" \
-    -Dwalguard_wanted="$1"
+by_find_package() {
+  configure_with_cmake 0.1 && cmake --build "$scratch/find_package_0.1" &&
+    runs "$scratch/find_package_0.1/consumer"
+}
+
+find_package_refuses() {  # VERSION
+  local said
+  if said=$(configure_with_cmake "$1" 2>&1); then return 1; fi
+  grep -q 'is compatible with requested version' <<<"$(tr -s ' \n' ' ' <<<"$said")"
 }
 
 meson_project() {  # NAME: a copy of the project, since it may get subprojects
