@@ -143,8 +143,9 @@ void SidecarWatch::observe_one(Sidecar& sidecar, const std::vector<Holder>& hold
     // Nothing but a cut and the growth after it writes a -shm by anything but its mapping, and only
     // the first opener cuts.
     const bool grew = pinned.st_size > sidecar.size;
-    const bool cut = sidecar.watch_content && sidecar.modified && !grew &&
-                     sidecar.size >= kIndexPiece && pinned.st_nlink > 0;
+    const bool written = sidecar.modified || pinned.st_size < sidecar.size;
+    const bool cut = sidecar.watch_content && written && !grew && sidecar.size >= kIndexPiece &&
+                     pinned.st_nlink > 0;
     for (const auto& holder : holders) {
       if (!holder.kept_connection || !sidecar.users.contains(holder.pid)) continue;
       if (cut) evidence.add("shm-truncated", name + " was cut while " + holder.name + " uses it");
