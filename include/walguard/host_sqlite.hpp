@@ -30,9 +30,9 @@ namespace walguard {
     table.finalize = sqlite3_finalize;
     table.next_stmt = sqlite3_next_stmt;
     table.wal_checkpoint_v2 = sqlite3_wal_checkpoint_v2;
+    table.db_config = sqlite3_db_config;
     table.busy_timeout = sqlite3_busy_timeout;
     table.create_function_v2 = sqlite3_create_function_v2;
-    table.result_int = sqlite3_result_int;
     table.db_mutex = sqlite3_db_mutex;
     table.mutex_enter = sqlite3_mutex_enter;
     table.mutex_leave = sqlite3_mutex_leave;

@@ -32,12 +32,12 @@ struct SqliteApi {
   int (*finalize)(sqlite3_stmt*) = nullptr;
   sqlite3_stmt* (*next_stmt)(sqlite3*, sqlite3_stmt*) = nullptr;
   int (*wal_checkpoint_v2)(sqlite3*, const char*, int, int*, int*) = nullptr;
+  int (*db_config)(sqlite3*, int, ...) = nullptr;
   int (*busy_timeout)(sqlite3*, int) = nullptr;
   int (*create_function_v2)(sqlite3*, const char*, int, int, void*,
                             void (*)(sqlite3_context*, int, sqlite3_value**),
                             void (*)(sqlite3_context*, int, sqlite3_value**),
                             void (*)(sqlite3_context*), void (*)(void*)) = nullptr;
-  void (*result_int)(sqlite3_context*, int) = nullptr;
   sqlite3_mutex* (*db_mutex)(sqlite3*) = nullptr;
   void (*mutex_enter)(sqlite3_mutex*) = nullptr;
   void (*mutex_leave)(sqlite3_mutex*) = nullptr;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -129,7 +130,7 @@ class WALGUARD_API WalGuard {
   ~WalGuard();  // release()
 
   // Guards the database `schema` of the connection. Runs one trivial read on it, so call it where
-  // the connection may be used, and registers the SQL function walguard_guarded() on it, whose
+  // the connection may be used, and registers an SQL function (walguard_watch_...) on it, whose
   // destructor tells that the connection has been closed. `db` is not touched after this returns.
   // All or nothing: a failure leaves no lock, no descriptor and no count. Throws Error; see errc.
   [[nodiscard]] static WalGuard hold(const SqliteApi& sqlite, sqlite3* db,
@@ -161,6 +162,11 @@ class WALGUARD_API WalGuard {
 
   [[nodiscard]] GuardState state() const noexcept;
   [[nodiscard]] std::string path() const;  // the database, as SQLite names it
+
+  // Runs `cleanup`, with no mutex held, when the connection is found closed; until then this guard
+  // stays held, and its going is no error. For connections that are closed by sqlite3_close_v2()
+  // with statements in use. Called by GuardedConnection. A guard that holds nothing runs it at once.
+  void on_connection_gone(std::function<void()> cleanup);
 
   // Whether this build can guard on this system at all.
   [[nodiscard]] static bool supported() noexcept;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "guard/file_look.hpp"
+
+#include <cerrno>
+
+#include "os/syscalls.hpp"
+
+namespace walguard::guard {
+namespace {
+
+FileLook from(int result, const struct stat& info) noexcept {
+  if (result != 0) return {.error = errno, .identity = {}, .names = 0, .regular = false};
+  return {.error = 0,
+          .identity = {info.st_dev, info.st_ino},
+          .names = info.st_nlink,
+          .regular = S_ISREG(info.st_mode)};
+}
+
+}  // namespace
+
+FileLook look_at(const char* path) noexcept {
+  struct stat info {};
+  const int result = os::sys().stat(path, &info);
+  return from(result, info);
+}
+
+FileLook look_at(int fd) noexcept {
+  struct stat info {};
+  const int result = os::sys().fstat(fd, &info);
+  return from(result, info);
+}
+
+bool is_file(int fd, FileIdentity identity) noexcept {
+  if (fd < 0) return false;
+  const FileLook look = look_at(fd);
+  return look.error == 0 && look.identity == identity;
+}
+
+}  // namespace walguard::guard

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "walguard/error.hpp"
+
+namespace walguard::guard {
+
+// Takes the guard's two OFD read locks on private descriptors: SQLite's SHARED range on the
+// database, which the unlink of the sidecars at a last close needs for writing, and the deadman
+// switch on -shm, whose absence makes an opener truncate it. Both are needed. Taking one again is
+// harmless. Returns 0, or an errno and the range that was refused (EAGAIN: somebody excludes us);
+// then neither is held.
+[[nodiscard]] int lock_ranges(int db, int shm, ByteRange& refused) noexcept;
+void unlock_ranges(int db, int shm) noexcept;
+
+}  // namespace walguard::guard

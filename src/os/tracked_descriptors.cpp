@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "os/tracked_descriptors.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "os/syscalls.hpp"
+#include "walguard/generation.hpp"
+
+namespace walguard::os {
+namespace {
+
+struct Tracked {
+  int fd;
+  FileIdentity identity;
+};
+
+struct Table {
+  std::mutex mutex;  // held over open + note, so that no fork falls between
+  std::vector<Tracked> entries;
+};
+
+bool still_ours(const Tracked& entry) noexcept {
+  struct stat info {};
+  return sys().fstat(entry.fd, &info) == 0 &&
+         FileIdentity{info.st_dev, info.st_ino} == entry.identity;
+}
+
+Table& table() noexcept;
+
+void close_in_child() {
+  Table& tracked = table();
+  for (const Tracked& entry : tracked.entries) {
+    if (still_ours(entry)) sys().close(entry.fd);
+  }
+  tracked.entries.clear();
+  tracked.mutex.unlock();
+}
+
+Table& table() noexcept {
+  static Table* const instance = [] {
+    ::pthread_atfork([] { table().mutex.lock(); }, [] { table().mutex.unlock(); },
+                     close_in_child);
+    return new Table;
+  }();
+  return *instance;
+}
+
+}  // namespace
+
+int open_tracked(const char* path, int flags, struct stat& info) noexcept try {
+  Table& tracked = table();
+  const std::lock_guard lock(tracked.mutex);
+  if (tracked.entries.size() == tracked.entries.capacity()) {
+    tracked.entries.reserve(tracked.entries.size() * 2 + 8);  // nothing may throw after the open
+  }
+  const int fd = sys().open(path, flags, 0);
+  if (fd < 0) return -1;
+  if (sys().fstat(fd, &info) != 0) {
+    // Unknown, hence not to be closed: that could cancel a lock. It goes with the process.
+    return -1;
+  }
+  tracked.entries.push_back({fd, {info.st_dev, info.st_ino}});
+  return fd;
+} catch (const std::bad_alloc&) {
+  errno = ENOMEM;
+  return -1;
+}
+
+void close_tracked(int fd) noexcept {
+  Table& tracked = table();
+  const std::lock_guard lock(tracked.mutex);
+  const auto entry = std::find_if(tracked.entries.begin(), tracked.entries.end(),
+                                  [fd](const Tracked& other) { return other.fd == fd; });
+  if (entry == tracked.entries.end()) return;
+  if (still_ours(*entry)) sys().close(fd);
+  tracked.entries.erase(entry);
+}
+
+}  // namespace walguard::os
