@@ -8,10 +8,12 @@
 #include <fstream>
 #include <iostream>
 
+#include "evidence.hpp"
 #include "process.hpp"
 #include "report.hpp"
 #include "suite.hpp"
 #include "text.hpp"
+#include "verbs.hpp"
 
 namespace walguard::repro {
 
@@ -96,6 +98,45 @@ int list(const Options& options) {
   return kAsExpected;
 }
 
+// What a person needs to write a scenario.
+int language() {
+  std::cout << R"(A scenario is a text file of lines; '#' begins a comment.
+
+  title TEXT                           what the case claims goes wrong
+  control REASON                       no cell harms bare, and why the case is there all the same
+  actor NAME [ours] [sqlite=V,V...]    a process; V is 'system' or a version such as 3.53, and the
+                                       case runs once for each. 'ours' is what an arm protects; an
+                                       actor called app is ours
+  vary NAME VALUE,VALUE...             the case runs once for each; steps say $NAME
+  omit when CONDITION                  leaves cells out
+  NAME [must] STEP                     'must': a refusal (BUSY) is evidence too
+  if CONDITION: NAME STEP              a step of some cells only; without ':' up to a line 'end'
+  repeat COUNT ... end                 $i counts
+  expect ARM held|harmed|not_covered|EVIDENCE,... [when CONDITION]
+                                       the first line that fits a cell counts; all the evidence it
+                                       names must be seen. not_covered: a harm that the arm is known
+                                       not to prevent
+
+A CONDITION compares variables, and ACTOR.sqlite, by == != < <= > >= or 'in A,B', joined by 'and',
+'or', 'not' and parentheses. The database is test.db unless a step says db=FILE.
+
+Steps of an actor:
+)";
+  for (const bool outside : {false, true}) {
+    if (outside) std::cout << "\nSteps of 'outside', which is the harness:\n";
+    for (const auto& verb : verbs()) {
+      if (verb.outside != outside) continue;
+      std::cout << "  " << verb.usage << '\n';
+      if (!verb.meaning.empty()) std::cout << "      " << verb.meaning << '\n';
+    }
+  }
+  std::cout << "\nEvidence:\n";
+  for (const auto& [word, meaning] : evidence_words()) {
+    std::cout << "  " << word << std::string(18 - word.size(), ' ') << meaning << '\n';
+  }
+  return kAsExpected;
+}
+
 std::vector<const Arm*> chosen_arms(const std::vector<std::string>& names) {
   std::vector<const Arm*> arms;
   if (names.empty()) {
@@ -135,6 +176,7 @@ int main_of(int argc, char** argv) {
   app.require_subcommand(1);
   Options options;
   auto* list_command = app.add_subcommand("list", "names the scenarios and the arms");
+  auto* language_command = app.add_subcommand("language", "tells how a scenario is written");
   auto* run_command = app.add_subcommand("run", "runs scenarios and judges what was seen");
   for (auto* command : {list_command, run_command}) {
     command->add_option("FILE", options.files, "scenario files, or folders of them");
@@ -151,6 +193,7 @@ int main_of(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kAsExpected : kUsage;
   }
+  if (language_command->parsed()) return language();
   adopt_orphans();
   return list_command->parsed() ? list(options) : run(options);
 }

@@ -14,6 +14,7 @@ struct Verb {
   bool outside;
   int least_words;  // how many words at least follow the verb
   std::string_view usage;
+  std::string_view meaning;  // "" where the name says it all
 };
 
 inline constexpr std::string_view kOutside = "outside";
