@@ -24,7 +24,8 @@ class Arm {
   virtual ~Arm() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual std::string_view summary() const = 0;
-  // Whose `expect` lines count; an arm that is a variant of another shares its expectations.
+  // Whose `expect` lines count where a scenario has none for this arm: that of which it is a
+  // variant.
   [[nodiscard]] virtual std::string_view expects_as() const { return name(); }
   [[nodiscard]] virtual bool runs_by_default() const { return true; }
   [[nodiscard]] virtual bool listed() const { return true; }

@@ -259,6 +259,9 @@ void CellRunner::adopt_child(const Step& step, Actor& parent, pid_t pid) {
   if (step.verb == "fork") {
     for (const auto& link : parent.links) child.inherited.insert(link.connection);
   }
+  // Its parent has gone on before the child has run its fork handlers, or closed at its exec what
+  // is close-on-exec. With its first answer (to a step that does nothing) both are over.
+  if (!child.process->request("ready")) bury(step.words, child, false);
 }
 
 // What another connection was let do although this one's locks should have kept it out.

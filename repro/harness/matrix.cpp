@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "arm.hpp"
 #include "text.hpp"
 
 namespace walguard::repro {
@@ -128,9 +129,13 @@ std::vector<Step> steps_of(const Scenario& scenario, const Cell& cell) {
 }
 
 const Expectation& expected_of(const Scenario& scenario, const Cell& cell, std::string_view arm) {
-  for (const auto& expected : scenario.expectations) {
-    if (expected.arm != arm) continue;
-    if (!expected.when || holds(scenario, expected.line, *expected.when, cell)) return expected;
+  const auto* plugin = find_arm(arm);
+  const auto general = plugin == nullptr ? arm : plugin->expects_as();
+  for (const auto name : {arm, general}) {
+    for (const auto& expected : scenario.expectations) {
+      if (expected.arm != name) continue;
+      if (!expected.when || holds(scenario, expected.line, *expected.when, cell)) return expected;
+    }
   }
   throw ScenarioError(scenario.file, scenario.expectations.back().line,
                       "no 'expect " + std::string(arm) + "' line is for the cell " + cell.id);

@@ -38,7 +38,8 @@ struct Cell {
 // The steps of one cell: conditions applied, variables replaced. Throws ScenarioError.
 [[nodiscard]] std::vector<Step> steps_of(const Scenario& scenario, const Cell& cell);
 
-// The first `expect` line of the arm that is for this cell. Throws ScenarioError if there is none.
+// The first `expect` line of the arm that is for this cell; if there is none, that of the arm which
+// it is a variant of. Throws ScenarioError if there is none either.
 [[nodiscard]] const Expectation& expected_of(const Scenario& scenario, const Cell& cell,
                                              std::string_view arm);
 

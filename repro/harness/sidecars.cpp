@@ -48,6 +48,20 @@ bool has_open(pid_t pid, dev_t device, ino_t inode) {
   return false;
 }
 
+// Whether the process has the -shm mapped. That is what using it means: a descriptor of it may be
+// anybody's. By inode and name, since maps shows other device numbers than stat on some file
+// systems.
+bool has_mapped(pid_t pid, ino_t inode) {
+  std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+  const auto wanted = " " + std::to_string(inode) + " ";
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(wanted) != std::string::npos && line.find("-shm") != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 SidecarWatch::SidecarWatch(std::filesystem::path directory)
@@ -62,7 +76,7 @@ void SidecarWatch::add(const std::string& file) {
   wal.deleted_word = "wal-deleted";
   shm.path = directory_ / (file + "-shm");
   shm.deleted_word = "shm-deleted";
-  shm.watch_content = true;
+  shm.is_shm = true;
 }
 
 void SidecarWatch::pin(Sidecar& sidecar) {
@@ -73,7 +87,7 @@ void SidecarWatch::pin(Sidecar& sidecar) {
   sidecar.inode = found.st_ino;
   sidecar.size = found.st_size;
   sidecar.modified = false;
-  if (sidecar.watch_content) {
+  if (sidecar.is_shm) {
     // By the pinned descriptor: the path may lead elsewhere by now.
     const auto pinned = "/proc/self/fd/" + std::to_string(fd.get());
     sidecar.watch = ::inotify_add_watch(inotify_.get(), pinned.c_str(), IN_MODIFY);
@@ -125,10 +139,15 @@ void SidecarWatch::observe(const HoldersOf& holders_of, Evidence& evidence) {
   }
 }
 
+bool SidecarWatch::is_used(const Sidecar& sidecar, pid_t pid) {
+  return sidecar.is_shm ? has_mapped(pid, sidecar.inode)
+                        : has_open(pid, sidecar.device, sidecar.inode);
+}
+
 void SidecarWatch::look_for_users(Sidecar& sidecar, const std::vector<Holder>& holders) {
   sidecar.users.clear();
   for (const auto& holder : holders) {
-    if (!holder.died && has_open(holder.pid, sidecar.device, sidecar.inode)) {
+    if (!holder.died && is_used(sidecar, holder.pid)) {
       sidecar.users.insert(holder.pid);
     }
   }
@@ -144,14 +163,13 @@ void SidecarWatch::observe_one(Sidecar& sidecar, const std::vector<Holder>& hold
     // the first opener cuts.
     const bool grew = pinned.st_size > sidecar.size;
     const bool written = sidecar.modified || pinned.st_size < sidecar.size;
-    const bool cut = sidecar.watch_content && written && !grew && sidecar.size >= kIndexPiece &&
-                     pinned.st_nlink > 0;
+    const bool cut =
+        sidecar.is_shm && written && !grew && sidecar.size >= kIndexPiece && pinned.st_nlink > 0;
     for (const auto& holder : holders) {
       if (!holder.kept_connection || !sidecar.users.contains(holder.pid)) continue;
       if (cut) evidence.add("shm-truncated", name + " was cut while " + holder.name + " uses it");
       // What a dead process had open is not known any more; that it died says the rest.
-      if (pinned.st_nlink == 0 && !holder.died &&
-          has_open(holder.pid, sidecar.device, sidecar.inode)) {
+      if (pinned.st_nlink == 0 && !holder.died && is_used(sidecar, holder.pid)) {
         evidence.add(sidecar.deleted_word,
                      name + " lost its name while " + holder.name + " uses it");
       }

@@ -48,7 +48,7 @@ class SidecarWatch {
   struct Sidecar {
     std::string path;
     std::string_view deleted_word;
-    bool watch_content = false;
+    bool is_shm = false;
     UniqueFd pin;
     dev_t device = 0;
     ino_t inode = 0;
@@ -60,6 +60,7 @@ class SidecarWatch {
 
   void read_events();
   void observe_one(Sidecar& sidecar, const std::vector<Holder>& holders, Evidence& evidence);
+  [[nodiscard]] static bool is_used(const Sidecar& sidecar, pid_t pid);
   static void look_for_users(Sidecar& sidecar, const std::vector<Holder>& holders);
   void pin(Sidecar& sidecar);
   void unpin(Sidecar& sidecar);

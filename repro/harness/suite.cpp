@@ -90,7 +90,7 @@ std::vector<Result> planned(const Scenario& scenario, const std::vector<Cell>& c
       result.scenario = &scenario;
       result.cell = cell;
       result.arm = arm;
-      result.expected = &expected_of(scenario, cell, arm->expects_as());
+      result.expected = &expected_of(scenario, cell, arm->name());
       result.skipped = !cell.missing.empty();
       const int runs = result.skipped ? 1 : settings.runs;
       for (result.run = 1; result.run <= runs; ++result.run) plan.push_back(result);

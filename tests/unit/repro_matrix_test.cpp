@@ -112,6 +112,15 @@ BOOST_AUTO_TEST_CASE(the_first_line_that_fits_is_what_is_expected) {
   BOOST_CHECK_THROW((void)expected_of(scenario, cells[0], "guard"), ScenarioError);
 }
 
+BOOST_AUTO_TEST_CASE(a_variant_of_an_arm_may_be_expected_to_differ) {
+  const auto scenario =
+      parse_scenario("a.scenario", kText + "expect guard-process not_covered when strays == 2\n");
+  const auto cells = expand(scenario, kBoth);
+  BOOST_TEST(expected_of(scenario, cells[1], "guard-process").line == 12);
+  BOOST_TEST(expected_of(scenario, cells[2], "guard-process").line == 13);
+  BOOST_TEST(expected_of(scenario, cells[2], "guard").line == 12);
+}
+
 BOOST_AUTO_TEST_CASE(the_shell_runs_the_systems_sqlite_only) {
   const auto scenario = parse_scenario("a.scenario", kText + "visitor shell SELECT 1\n");
   const auto cells = expand(scenario, kBoth);

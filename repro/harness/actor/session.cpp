@@ -123,6 +123,7 @@ const std::map<std::string_view, Session::Handler>& Session::handlers() {
       {"end", &Session::end},
       {"exit", &Session::leave},
       {"quit", &Session::quit},
+      {"ready", &Session::ready},
       {"reap", &Session::reap},
       {"verify", &Session::verify},
   };

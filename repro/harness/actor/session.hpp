@@ -76,6 +76,7 @@ class Session {
   Answer end(Words words);
   Answer leave(Words words);
   Answer quit(Words words);
+  Answer ready(Words words);
   Answer reap(Words words);
   Answer verify(Words words);
 
