@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include <walguard/events.hpp>
 #include <walguard/guarded_connection.hpp>
 #include <walguard/sqlite_api.hpp>
 #include <walguard/wal_guard.hpp>

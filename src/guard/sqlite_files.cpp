@@ -8,6 +8,7 @@
 #include "os/mapping_query.hpp"
 #include "os/proc_files.hpp"
 #include "os/proc_maps.hpp"
+#include "os/tracked_descriptors.hpp"
 
 namespace walguard::guard {
 namespace {
@@ -25,7 +26,7 @@ int find_near(std::atomic<int>& hint, FileIdentity identity) noexcept {
   if (!identity.known()) return -1;
   const int last = hint.load(std::memory_order_relaxed);
   for (int fd = last > kBelow ? last - kBelow : 0; fd <= last + kAbove; ++fd) {
-    if (is_file(fd, identity)) {
+    if (is_file(fd, identity) && !os::is_tracked(fd)) {
       hint.store(fd, std::memory_order_relaxed);
       return fd;
     }
@@ -48,6 +49,7 @@ int find_descriptors(const Generation& generation, SqliteDescriptors& out) {
   };
   if (complete()) return 0;
   const auto note = [](int fd, int& number, std::atomic<int>& hint) {
+    if (os::is_tracked(fd)) return;  // the guard's own, in the process's table
     number = fd;
     hint.store(fd, std::memory_order_relaxed);
   };
@@ -67,7 +69,7 @@ bool has_other_file_of_name(const std::string& path, FileIdentity identity) {
   (void)os::visit_own_descriptors([&](int fd) {
     if (os::names_file(os::descriptor_path(fd), path)) {
       const FileLook look = look_at(fd);
-      found = look.error == 0 && look.identity != identity;
+      found = look.error == 0 && look.identity != identity && !os::is_tracked(fd);
     }
     return !found;
   });

@@ -82,4 +82,11 @@ void close_tracked(int fd) noexcept {
   tracked.entries.erase(entry);
 }
 
+bool is_tracked(int fd) noexcept {
+  Table& tracked = table();
+  const std::lock_guard lock(tracked.mutex);
+  return std::any_of(tracked.entries.begin(), tracked.entries.end(),
+                     [fd](const Tracked& entry) { return entry.fd == fd; });
+}
+
 }  // namespace walguard::os

@@ -15,5 +15,7 @@ namespace walguard::os {
 // close(2) of such a number, if it is still the file that was opened: third-party code may have
 // closed it, and the number may be somebody else's by now.
 void close_tracked(int fd) noexcept;
+// Whether the number is one of these, and so not SQLite's.
+[[nodiscard]] bool is_tracked(int fd) noexcept;
 
 }  // namespace walguard::os
