@@ -35,8 +35,8 @@ enum class errc : int {
   sqlite_error = 19,            // SQLite refused; Error::sqlite_code() has its extended code
   io_error = 20,                // a system call failed; Error::os_error() has its errno
   out_of_memory = 21,
-  not_held = 22,                // the guard was released, or never held anything
-  connection_busy = 23,         // close refused: statements or backups are still in use
+  not_held = 22,         // the guard was released, or never held anything
+  connection_busy = 23,  // close refused: statements or backups are still in use
   invalid_argument = 24,
 };
 

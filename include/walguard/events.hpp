@@ -18,16 +18,16 @@ enum class EventKind : int {
   generation_lost = 5,     // db, -wal or -shm was unlinked or replaced under a live connection
   generation_changed = 6,  // a pause ended on another generation than it began with
   unarmed = 7,             // a pause ended and the database is not in WAL mode any more
-  fallback = 8,            // the keeper could not be started: descriptors are in the process's table
-  pause_not_resumed = 9,   // leaving a pause could not guard the database again
-  sidecars_left = 10,      // -wal and -shm of a closed zombie connection could not be removed
+  fallback = 8,           // the keeper could not be started: descriptors are in the process's table
+  pause_not_resumed = 9,  // leaving a pause could not guard the database again
+  sidecars_left = 10,     // -wal and -shm of a closed zombie connection could not be removed
 };
 
 struct Event {
   EventKind kind;
-  std::string path;     // the database, empty where the event is about no file
-  std::string message;  // one sentence for a log
-  std::error_code code; // `errc`, or empty
+  std::string path;      // the database, empty where the event is about no file
+  std::string message;   // one sentence for a log
+  std::error_code code;  // `errc`, or empty
 };
 
 using EventSink = std::function<void(const Event&)>;

@@ -32,27 +32,27 @@ enum class Mechanism : int {
 };
 
 enum class GuardState : int {
-  released = 0,    // holds nothing
-  guarded = 1,     // the locks are held
-  paused = 2,      // some handle of the database is paused: nothing is held meanwhile
-  unarmed = 3,     // the database left WAL mode during a pause: there is nothing to guard
-  lost = 4,        // the generation is lost (sticky until the last handle of the file is gone)
-  inert = 5,       // this is a forked child: the guard belongs to the parent
-  off = 6,         // WALGUARD=off
+  released = 0,  // holds nothing
+  guarded = 1,   // the locks are held
+  paused = 2,    // some handle of the database is paused: nothing is held meanwhile
+  unarmed = 3,   // the database left WAL mode during a pause: there is nothing to guard
+  lost = 4,      // the generation is lost (sticky until the last handle of the file is gone)
+  inert = 5,     // this is a forked child: the guard belongs to the parent
+  off = 6,       // WALGUARD=off
 };
 
 enum class Verdict : int {
   intact = 0,
-  not_held = 1,               // released, paused, unarmed, inert or off: nothing was looked at
-  moved_or_unreachable = 2,   // the path cannot be resolved; no evidence of a loss
+  not_held = 1,              // released, paused, unarmed, inert or off: nothing was looked at
+  moved_or_unreachable = 2,  // the path cannot be resolved; no evidence of a loss
   db_unlinked = 3,
   db_replaced = 4,
   wal_unlinked = 5,
   wal_replaced = 6,
   shm_unlinked = 7,
   shm_replaced = 8,
-  descriptors_closed = 9,     // SQLite's own descriptors were closed by somebody else
-  connection_gone = 10,       // the connection was closed before its guard was released
+  descriptors_closed = 9,  // SQLite's own descriptors were closed by somebody else
+  connection_gone = 10,    // the connection was closed before its guard was released
 };
 
 struct CheckResult {
@@ -76,10 +76,10 @@ struct FileStatus {
   std::string path;
   Generation generation;
   GuardState state = GuardState::released;
-  std::size_t handles = 0;           // guards on this database in this process
-  std::uint64_t locks_healed = 0;    // how often SQLite's own locks had to be taken again
-  bool parked = false;               // a descriptor without a lock waits for reuse (process table)
-  bool shm_read_only = false;        // -shm could only be opened for reading: containment is weaker
+  std::size_t handles = 0;         // guards on this database in this process
+  std::uint64_t locks_healed = 0;  // how often SQLite's own locks had to be taken again
+  bool parked = false;             // a descriptor without a lock waits for reuse (process table)
+  bool shm_read_only = false;      // -shm could only be opened for reading: containment is weaker
 };
 
 namespace guard {
@@ -165,7 +165,8 @@ class WALGUARD_API WalGuard {
 
   // Runs `cleanup`, with no mutex held, when the connection is found closed; until then this guard
   // stays held, and its going is no error. For connections that are closed by sqlite3_close_v2()
-  // with statements in use. Called by GuardedConnection. A guard that holds nothing runs it at once.
+  // with statements in use. Called by GuardedConnection. A guard that holds nothing runs it at
+  // once.
   void on_connection_gone(std::function<void()> cleanup);
 
   // Whether this build can guard on this system at all.

@@ -80,10 +80,8 @@ bool Arming::lock(const PrivateSet& set, const Paths& paths, Outcome& outcome) {
   const int error = lock_ranges(set.db, set.shm, refused);
   if (error == 0) return true;
   const bool on_db = refused == sqlite_format::kShared;
-  outcome = {.error = error,
-             .step = Step::lock,
-             .path = on_db ? &paths.db : &paths.shm,
-             .range = refused};
+  outcome = {
+      .error = error, .step = Step::lock, .path = on_db ? &paths.db : &paths.shm, .range = refused};
   os::Conflict conflict;
   if (os::conflict_with(on_db ? set.db : set.shm, os::Asked::read_lock, refused, conflict) == 0 &&
       conflict.found) {
@@ -169,8 +167,8 @@ Arming::Outcome Arming::relock(Record& record, bool& reopened) {
   auto work = [&] {
     const bool exposed = place_.place() == os::PrivateDescriptors::Place::process;
     PrivateSet& set = record.set;
-    if (exposed && (!is_file(set.db, record.generation.db) ||
-                    !is_file(set.shm, record.generation.shm))) {
+    if (exposed &&
+        (!is_file(set.db, record.generation.db) || !is_file(set.shm, record.generation.shm))) {
       reopened = true;
       disarm_here(record);
       outcome = arm_here(record, false);

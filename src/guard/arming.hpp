@@ -30,7 +30,7 @@ class Arming {
   struct Outcome {
     int error = 0;  // 0: done. Otherwise nothing is held and nothing left open
     Step step = Step::open;
-    bool wrong_file = false;       // what was opened is not what SQLite has open
+    bool wrong_file = false;  // what was opened is not what SQLite has open
     const std::string* path = nullptr;
     ByteRange range{};             // lock: what was refused
     std::int64_t holder_pid = -1;  // lock: by whom, -1 when unknown

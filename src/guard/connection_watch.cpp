@@ -83,9 +83,9 @@ std::shared_ptr<ConnectionWatch> watch_connection(const SqliteApi& sqlite, sqlit
   auto watch = std::make_shared<ConnectionWatch>();
   auto* registration = new Registration{watch};
   // On failure SQLite calls the destructor itself.
-  sqlite_code = sqlite.create_function_v2(db, function_name(), 0, SQLITE_UTF8 | SQLITE_DIRECTONLY,
-                                          registration, watch_function, nullptr, nullptr,
-                                          connection_closed);
+  sqlite_code =
+      sqlite.create_function_v2(db, function_name(), 0, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+                                registration, watch_function, nullptr, nullptr, connection_closed);
   if (sqlite_code != SQLITE_OK) return nullptr;
   const std::lock_guard lock(all.mutex);
   all.connections.insert_or_assign(db, watch);

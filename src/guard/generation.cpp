@@ -48,14 +48,12 @@ bool is_loss(Verdict verdict) noexcept {
     case Verdict::wal_unlinked:
     case Verdict::wal_replaced:
     case Verdict::shm_unlinked:
-    case Verdict::shm_replaced:
-      return true;
+    case Verdict::shm_replaced: return true;
     case Verdict::intact:
     case Verdict::not_held:
     case Verdict::moved_or_unreachable:
     case Verdict::descriptors_closed:
-    case Verdict::connection_gone:
-      return false;
+    case Verdict::connection_gone: return false;
   }
   return false;
 }

@@ -37,8 +37,8 @@ namespace {
 
 [[noreturn]] void fail_sqlite(const SqliteApi& sqlite, sqlite3* db, int code, const char* operation,
                               const std::string& path) {
-  ErrorDetail detail{.operation = operation, .path = path, .advice = {}, .range = {},
-                     .holder_pid = {}};
+  ErrorDetail detail{
+      .operation = operation, .path = path, .advice = {}, .range = {}, .holder_pid = {}};
   if (const char* text = db != nullptr ? sqlite.errmsg(db) : nullptr; text != nullptr) {
     detail.advice = text;
   }
@@ -108,11 +108,11 @@ bool GuardedConnection::State::try_close() {
 
 void GuardedConnection::State::become_zombie() {
   auto held = std::make_shared<WalGuard>(std::move(guard));
-  held->on_connection_gone([held, api = sqlite, file = path, flags = options.flags,
-                            vfs = options.vfs] {
-    held->release();
-    remove_left_sidecars(api, file, flags, vfs);
-  });
+  held->on_connection_gone(
+      [held, api = sqlite, file = path, flags = options.flags, vfs = options.vfs] {
+        held->release();
+        remove_left_sidecars(api, file, flags, vfs);
+      });
   sqlite.close_v2(db);
   db = nullptr;
 }

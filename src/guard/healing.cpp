@@ -56,8 +56,8 @@ int heal_one(int fd, FileIdentity identity, ByteRange range, std::int64_t own_pi
 Healed heal(const Record& record, std::int64_t own_pid) {
   Healed result;
   if (!record.armed) return result;
-  const int on_db = heal_one(record.sqlite.db, record.generation.db, sqlite_format::kShared,
-                             own_pid, result.any);
+  const int on_db =
+      heal_one(record.sqlite.db, record.generation.db, sqlite_format::kShared, own_pid, result.any);
   const int on_shm = heal_one(record.sqlite.shm, record.generation.shm,
                               sqlite_format::kDeadmanSwitch, own_pid, result.any);
   result.error = on_db != 0 ? on_db : on_shm;

@@ -69,9 +69,10 @@ class Handle {
   std::size_t index = 0;                   // in record->handles
   bool held = false;
   std::size_t pauses = 0;
-  bool off = false;                // WALGUARD=off
-  bool gone = false;               // its connection was closed first; told once
-  std::function<void()> after_gone;  // a zombie's: run, with no mutex held, when its files are closed
+  bool off = false;   // WALGUARD=off
+  bool gone = false;  // its connection was closed first; told once
+  std::function<void()>
+      after_gone;  // a zombie's: run, with no mutex held, when its files are closed
 };
 
 }  // namespace walguard::guard

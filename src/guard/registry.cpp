@@ -12,9 +12,9 @@
 #include "guard/registry_session.hpp"
 #include "guard/sqlite_files.hpp"
 #include "os/descriptor_table.hpp"
+#include "os/environment.hpp"
 #include "os/fork_epoch.hpp"
 #include "os/ofd_commands.hpp"
-#include "os/environment.hpp"
 #include "os/syscalls.hpp"
 
 namespace walguard::guard {

@@ -38,10 +38,8 @@ bool Registry::refresh(Handle& handle) {
                    errc::descriptors_closed);
       fail(errc::descriptors_closed, "refresh", record->paths.db,
            "somebody closed descriptors that belong to SQLite: reopen the connection");
-    case Alive::unknown:
-      return true;  // a thread with a descriptor table of its own cannot heal
-    case Alive::yes:
-      break;
+    case Alive::unknown: return true;  // a thread with a descriptor table of its own cannot heal
+    case Alive::yes: break;
   }
   if (place_.place() == os::PrivateDescriptors::Place::process) {
     bool reopened = false;
@@ -216,7 +214,7 @@ std::vector<FileStatus> Registry::status() {
     line.handles = record->handles.size();
     line.locks_healed = record->locks_healed;
     line.shm_read_only = record->set.shm_read_only;
-    line.state = record->lost          ? GuardState::lost
+    line.state = record->lost         ? GuardState::lost
                  : record->pauses > 0 ? GuardState::paused
                  : record->armed      ? GuardState::guarded
                                       : GuardState::unarmed;

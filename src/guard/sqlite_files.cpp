@@ -83,8 +83,7 @@ Mapped mapped_shm(const std::string& shm_path, FileIdentity shm, const void* add
   Mapped result = Mapped::none;
   (void)os::visit_own_mappings([&](const os::Mapping& mapping) {
     // The device here is not st_dev on btrfs and overlayfs; there the name has to agree.
-    const bool same_name =
-        os::names_file(last_component(mapping.path), last_component(shm_path));
+    const bool same_name = os::names_file(last_component(mapping.path), last_component(shm_path));
     if (mapping.file.inode == shm.inode && (same_name || mapping.file.device == shm.device)) {
       if (result == Mapped::none) result = Mapped::this_one;
     } else if (os::names_file(mapping.path, shm_path)) {

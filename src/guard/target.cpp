@@ -31,8 +31,8 @@ class ConnectionLock {
   sqlite3_mutex* mutex_;
 };
 
-[[noreturn]] void fail_sqlite(const SqliteApi& sqlite, sqlite3* db, int code,
-                              std::string operation, std::string path) {
+[[noreturn]] void fail_sqlite(const SqliteApi& sqlite, sqlite3* db, int code, std::string operation,
+                              std::string path) {
   const char* message = sqlite.errmsg(db);
   ErrorDetail detail{.operation = std::move(operation),
                      .path = std::move(path),

@@ -9,10 +9,10 @@ namespace walguard::os {
 
 // The mount that a path lies on, from /proc/thread-self/mountinfo (statfs can lie there).
 struct Mount {
-  std::string type;       // "ext4", "fuse.sshfs", "nfs4", ...
-  std::string point;      // the mount point, octal escapes undone
+  std::string type;   // "ext4", "fuse.sshfs", "nfs4", ...
+  std::string point;  // the mount point, octal escapes undone
   std::string source;
-  std::string options;    // mount and super options, comma-separated, escapes left in
+  std::string options;       // mount and super options, comma-separated, escapes left in
   std::uint64_t device = 0;  // makedev(major, minor), as /proc/locks and maps print it
 };
 

@@ -7,9 +7,9 @@
 #include <chrono>
 
 #include "os/environment.hpp"
-#include "os/tracked_descriptors.hpp"
 #include "os/proc_files.hpp"
 #include "os/syscalls.hpp"
+#include "os/tracked_descriptors.hpp"
 
 namespace walguard::os {
 namespace {

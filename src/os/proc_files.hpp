@@ -26,10 +26,10 @@ enum class LockKind { posix, ofd, flock, lease };
 struct DescriptorLock {
   LockKind kind = LockKind::posix;
   bool write = false;
-  bool waiting = false;      // a "->" line
-  long pid = 0;              // -1 for an OFD lock
-  FileIdentity file;         // the kernel's s_dev
-  ByteRange range;           // length 0 means to the end of the file
+  bool waiting = false;  // a "->" line
+  long pid = 0;          // -1 for an OFD lock
+  FileIdentity file;     // the kernel's s_dev
+  ByteRange range;       // length 0 means to the end of the file
 };
 
 // Parses one line of fdinfo ("lock:\t1: POSIX  ADVISORY  READ 123 fe:00:12 1073741826 1073742335").

@@ -73,8 +73,7 @@ int real_unshare_descriptors() {
 
 void* real_wipe_on_fork_page() {
   const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  void* page =
-      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* page = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
   if (::madvise(page, size, MADV_WIPEONFORK) != 0) {  // before Linux 4.14
     ::munmap(page, size);

@@ -44,8 +44,7 @@ void close_in_child() {
 
 Table& table() noexcept {
   static Table* const instance = [] {
-    ::pthread_atfork([] { table().mutex.lock(); }, [] { table().mutex.unlock(); },
-                     close_in_child);
+    ::pthread_atfork([] { table().mutex.lock(); }, [] { table().mutex.unlock(); }, close_in_child);
     return new Table;
   }();
   return *instance;
