@@ -54,7 +54,7 @@ class Folder {
     return path_ / name;
   }
   // The exit status; what it printed is in `output`.
-  int repro(std::vector<std::string> arguments) {
+  int repro(const std::vector<std::string>& arguments) {
     const char* program = std::getenv("WALGUARD_REPRO");
     BOOST_TEST_REQUIRE(program != nullptr, "WALGUARD_REPRO must name the program");
     const auto result = run_program(program, arguments, path_);
