@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_case_shows_harm_or_is_a_control) {
   BOOST_TEST(complaint("control nothing strays\n" + harmful).starts_with("is a control"));
 }
 
-Judgement judged(const std::string& expected, std::set<std::string> evidence) {
+Judgement judged(const std::string& expected, const std::set<std::string>& evidence) {
   const auto scenario = parse_scenario(
       "a.scenario", "title A\nactor app\napp open\nexpect bare held\nexpect guard " + expected);
   return judge(scenario.expectations.back(), evidence);
