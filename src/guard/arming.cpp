@@ -142,7 +142,7 @@ Arming::Outcome Arming::arm_here(Record& record, bool probe) {
 void Arming::disarm_here(Record& record) {
   PrivateSet& set = record.set;
   // Explicitly, since a parked descriptor is not closed. In the keeper's table the close would do.
-  if (set.db >= 0 && set.shm >= 0) unlock_ranges(set.db, set.shm);
+  unlock_here(record);
   if (set.wal >= 0) place_.close(set.wal);  // O_PATH: closing it cancels no lock anywhere
   set.wal = -1;
   give_back(set.shm, record.generation.shm, record, record.paths.shm, set.shm_read_only);
@@ -167,6 +167,10 @@ Arming::Outcome Arming::relock(Record& record, bool& reopened) {
   auto work = [&] {
     const bool exposed = place_.place() == os::PrivateDescriptors::Place::process;
     PrivateSet& set = record.set;
+    if (set.db < 0) {  // an earlier attempt failed
+      outcome = arm_here(record, false);
+      return;
+    }
     if (exposed &&
         (!is_file(set.db, record.generation.db) || !is_file(set.shm, record.generation.shm))) {
       reopened = true;
@@ -174,11 +178,7 @@ Arming::Outcome Arming::relock(Record& record, bool& reopened) {
       outcome = arm_here(record, false);
       return;
     }
-    if (lock(set, record.paths, outcome)) {
-      record.armed = true;
-    } else {
-      record.armed = false;
-    }
+    record.armed = lock(set, record.paths, outcome);
   };
   if (const int error = place_.run(os::Work(work)); error != 0) {
     outcome = {.error = error, .step = Step::open, .path = &record.paths.db};
@@ -186,8 +186,20 @@ Arming::Outcome Arming::relock(Record& record, bool& reopened) {
   return outcome;
 }
 
+// In the process's table a number that somebody closed may be another file's by now, where an
+// unlock could cancel another guard's lock.
+void Arming::unlock_here(const Record& record) {
+  const PrivateSet& set = record.set;
+  const bool exposed = place_.place() == os::PrivateDescriptors::Place::process;
+  const auto ours = [exposed](int fd, FileIdentity identity) {
+    return fd >= 0 && (!exposed || is_file(fd, identity));
+  };
+  unlock_ranges(ours(set.db, record.generation.db) ? set.db : -1,
+                ours(set.shm, record.generation.shm) ? set.shm : -1);
+}
+
 void Arming::unlock(Record& record) {
-  auto work = [&] { unlock_ranges(record.set.db, record.set.shm); };
+  auto work = [&] { unlock_here(record); };
   if (place_.run(os::Work(work)) == 0) record.armed = false;
 }
 

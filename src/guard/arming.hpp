@@ -65,6 +65,7 @@ class Arming {
   [[nodiscard]] bool prove(const Record& record, Outcome& outcome);
   [[nodiscard]] Outcome arm_here(Record& record, bool probe);
   void disarm_here(Record& record);
+  void unlock_here(const Record& record);
 
   os::PrivateDescriptors& place_;
   ParkedList parked_;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "guard/healing.hpp"
 
+#include <cerrno>
 #include <vector>
 
 #include "guard/file_look.hpp"
 #include "os/descriptor_table.hpp"
 #include "os/proc_files.hpp"
 #include "os/record_lock.hpp"
+#include "os/tracked_descriptors.hpp"
 #include "sqlite_format/lock_bytes.hpp"
 
 namespace walguard::guard {
@@ -37,7 +39,7 @@ bool shows_on_a_descriptor(int first, FileIdentity identity, ByteRange range) {
   return found;
 }
 
-int heal_one(int fd, FileIdentity identity, ByteRange range, std::int64_t own_pid, bool& any) {
+int heal_by(int fd, FileIdentity identity, ByteRange range, std::int64_t own_pid, bool& any) {
   os::Conflict conflict;
   if (const int error = os::conflict_with(fd, os::Asked::write_lock, range, conflict); error != 0) {
     return error;
@@ -48,6 +50,19 @@ int heal_one(int fd, FileIdentity identity, ByteRange range, std::int64_t own_pi
   if (!os::shares_process_table()) return 0;
   const int error = os::posix_read_lock(fd, range);
   if (error == 0) any = true;
+  return error;
+}
+
+int heal_one(int fd, FileIdentity identity, ByteRange range, std::int64_t own_pid, bool& any) {
+  int error = heal_by(fd, identity, range, own_pid, any);
+  if (error != EBADF) return error;
+  // The number is another code's, open for writing only or O_PATH: any of SQLite's will do.
+  (void)os::visit_own_descriptors([&](int other) {
+    if (other != fd && is_file(other, identity) && !os::is_tracked(other)) {
+      error = heal_by(other, identity, range, own_pid, any);
+    }
+    return error == EBADF;
+  });
   return error;
 }
 

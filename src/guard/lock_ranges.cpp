@@ -16,8 +16,8 @@ int lock_ranges(int db, int shm, ByteRange& refused) noexcept {
 }
 
 void unlock_ranges(int db, int shm) noexcept {
-  (void)os::ofd_unlock(shm, sqlite_format::kDeadmanSwitch);
-  (void)os::ofd_unlock(db, sqlite_format::kShared);
+  if (shm >= 0) (void)os::ofd_unlock(shm, sqlite_format::kDeadmanSwitch);
+  if (db >= 0) (void)os::ofd_unlock(db, sqlite_format::kShared);
 }
 
 }  // namespace walguard::guard

@@ -11,6 +11,7 @@ namespace walguard::guard {
 // harmless. Returns 0, or an errno and the range that was refused (EAGAIN: somebody excludes us);
 // then neither is held.
 [[nodiscard]] int lock_ranges(int db, int shm, ByteRange& refused) noexcept;
+// Gives them back; -1 for a descriptor that is not there.
 void unlock_ranges(int db, int shm) noexcept;
 
 }  // namespace walguard::guard

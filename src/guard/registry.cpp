@@ -2,8 +2,6 @@
 #include "guard/registry.hpp"
 
 #include <atomic>
-#include <chrono>
-#include <thread>
 
 #include "guard/arming_failure.hpp"
 #include "guard/connection_watch.hpp"
@@ -12,9 +10,7 @@
 #include "guard/registry_session.hpp"
 #include "guard/sqlite_files.hpp"
 #include "os/descriptor_table.hpp"
-#include "os/environment.hpp"
 #include "os/fork_epoch.hpp"
-#include "os/ofd_commands.hpp"
 #include "os/syscalls.hpp"
 
 namespace walguard::guard {
@@ -77,8 +73,9 @@ Registry::Alive Registry::alive(Record& record) {
     record.sqlite = found;
     return Alive::yes;
   }
-  const bool mapped = mapped_shm(record.paths.shm, held.shm, nullptr) == Mapped::this_one;
-  return mapped ? Alive::descriptors_closed : Alive::gone;
+  Mapped mapped = Mapped::none;
+  if (mapped_shm(record.paths.shm, held.shm, nullptr, mapped) != 0) return Alive::unknown;
+  return mapped == Mapped::this_one ? Alive::descriptors_closed : Alive::gone;
 }
 
 Verdict Registry::verdict(const Record& record, const PathLook& now) {
@@ -173,23 +170,9 @@ void Registry::unarm(Session& session, Record& record) {
   record.unarmed = true;
 }
 
-std::shared_ptr<Handle> Registry::hold(const Target& target, const HoldOptions& options) {
-  if (!os::ofd_locks_known()) fail(errc::unsupported_platform, "hold", target.db_path);
-  const auto deadline = std::chrono::steady_clock::now() + options.timeout;
-  for (;;) {
-    try {
-      Session session(*this);
-      settle(session);
-      return try_hold(session, target);
-    } catch (const Error& error) {
-      if (error.code() != errc::lock_busy || std::chrono::steady_clock::now() >= deadline) throw;
-    }
-    // The mutex is free meanwhile: others are not made to wait for this file.
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-}
-
-std::shared_ptr<Handle> Registry::try_hold(Session& session, const Target& target) {
+std::shared_ptr<Handle> Registry::hold(const Target& target) {
+  Session session(*this);
+  settle(session);
   const FileLook db = look_at(target.db_path.c_str());
   if (db.error != 0) {
     fail(errc::database_moved, "stat", target.db_path, "the database is not at its path", db.error);
@@ -262,13 +245,16 @@ Generation Registry::learn(const Target& target, const Paths& paths, FileIdentit
   const FileLook wal = look_at(paths.wal.c_str());
   const FileLook shm = look_at(paths.shm.c_str());
   const Generation found{db, wal.identity, shm.identity};
-  const Mapped mapped = mapped_shm(paths.shm, found.shm, target.shm_address);
+  Mapped mapped = Mapped::none;
+  if (const int error = mapped_shm(paths.shm, found.shm, target.shm_address, mapped); error != 0) {
+    fail_io("read mappings", paths.shm, error);
+  }
   if (mapped == Mapped::another) {
     fail(errc::generation_lost, "hold", paths.shm,
          "this process maps a -shm that is no longer at the path");
   }
   if (const int error = find_descriptors(found, sqlite); error != 0) {
-    fail(errc::io_error, "list descriptors", paths.db, {}, error);
+    fail_io("list descriptors", paths.db, error);
   }
   if (sqlite.db < 0) {
     fail(errc::not_open_here, "hold", paths.db,

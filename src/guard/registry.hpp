@@ -27,7 +27,7 @@ class Registry {
   // mutex may be held for ever.
   static Registry& instance();
 
-  [[nodiscard]] std::shared_ptr<Handle> hold(const Target& target, const HoldOptions& options);
+  [[nodiscard]] std::shared_ptr<Handle> hold(const Target& target);
   bool refresh(Handle& handle);
   [[nodiscard]] CheckResult check(const Handle& handle);
   void release(Handle& handle, std::error_code& error);
@@ -55,7 +55,6 @@ class Registry {
   Registry();
   [[nodiscard]] static bool current(const Handle& handle) noexcept;
 
-  std::shared_ptr<Handle> try_hold(Session& session, const Target& target);
   void hold_again(Session& session, Record& record);
   RecordPtr hold_first(const Target& target, FileIdentity db);
   [[nodiscard]] Generation learn(const Target& target, const Paths& paths, FileIdentity db,

@@ -19,14 +19,16 @@ bool Registry::refresh(Handle& handle) {
   }
   const RecordPtr record = handle.record;
   if (record->pauses > 0) return false;
-  if (record->unarmed) return rearm(session, record) != Resumed::unarmed;
-
-  const Verdict found = verdict(*record, look_at_paths(record->paths));
+  // An unarmed database has no generation that could be lost.
+  const Verdict found =
+      record->unarmed ? Verdict::not_held : verdict(*record, look_at_paths(record->paths));
   if (is_loss(found)) mark_lost(session, *record, found);
   if (record->lost) {
     fail(errc::generation_lost, "refresh", record->paths.db,
          "the files at the path are not the ones in use here");
   }
+  // Not armed: the database left WAL mode in a pause, or the end of the pause met a foreign lock.
+  if (!record->armed) return rearm(session, record) != Resumed::unarmed;
   switch (alive(*record)) {
     case Alive::gone:
       orphan_all(session, *record);
@@ -130,7 +132,12 @@ Resumed Registry::resume(Handle& handle) {
   --handle.pauses;
   if (record->pauses > 0) return Resumed::still_paused;
   if (record->lost) fail(errc::generation_lost, "resume", record->paths.db);
-  return rearm(session, record);
+  try {
+    return rearm(session, record);
+  } catch (const Error& error) {
+    session.tell(EventKind::pause_not_resumed, record->paths.db, error.what(), error.code());
+    throw;
+  }
 }
 
 // Ends a pause: learns anew what SQLite has open and mapped, and compares the path against that.
@@ -143,14 +150,15 @@ Resumed Registry::rearm(Session& session, const RecordPtr& record) {
     bool reopened = false;
     const Arming::Outcome outcome = arming_.relock(*record, reopened);
     if (outcome.error == 0) return Resumed::same_generation;
-    unarm(session, *record);
-    throw failure_of(outcome, "resume");
+    throw failure_of(outcome, "resume");  // not armed: the next refresh tries again
   }
   SqliteDescriptors sqlite;
   (void)find_descriptors(found, sqlite);
-  const Mapped mapped = now.shm.error != 0 && !now.shm.identity.known()
-                            ? mapped_shm(record->paths.shm, record->generation.shm, nullptr)
-                            : mapped_shm(record->paths.shm, found.shm, nullptr);
+  Mapped mapped = Mapped::none;
+  const FileIdentity shm = now.shm.error != 0 ? record->generation.shm : found.shm;
+  if (const int error = mapped_shm(record->paths.shm, shm, nullptr, mapped); error != 0) {
+    fail_io("read mappings", record->paths.shm, error);
+  }
   const bool stale_mapping =
       mapped == Mapped::another || (mapped == Mapped::this_one && now.shm.error != 0);
   if (stale_mapping || (found.db != record->generation.db && sqlite.db < 0 &&
@@ -178,10 +186,7 @@ Resumed Registry::rearm(Session& session, const RecordPtr& record) {
     }
   }
   const Arming::Outcome outcome = arming_.arm(*record, true);
-  if (outcome.error != 0) {
-    unarm(session, *record);
-    throw failure_of(outcome, "resume");
-  }
+  if (outcome.error != 0) throw failure_of(outcome, "resume");
   record->unarmed = false;
   if (!changed) return Resumed::same_generation;
   session.tell(EventKind::generation_changed, record->paths.db,

@@ -76,22 +76,22 @@ bool has_other_file_of_name(const std::string& path, FileIdentity identity) {
   return found;
 }
 
-Mapped mapped_shm(const std::string& shm_path, FileIdentity shm, const void* address) {
+int mapped_shm(const std::string& shm_path, FileIdentity shm, const void* address, Mapped& out) {
   if (std::uint64_t inode = 0; address != nullptr && os::mapped_inode(address, inode) == 0) {
-    return inode == shm.inode ? Mapped::this_one : Mapped::another;
+    out = inode == shm.inode ? Mapped::this_one : Mapped::another;
+    return 0;
   }
-  Mapped result = Mapped::none;
-  (void)os::visit_own_mappings([&](const os::Mapping& mapping) {
+  out = Mapped::none;
+  return os::visit_own_mappings([&](const os::Mapping& mapping) {
     // The device here is not st_dev on btrfs and overlayfs; there the name has to agree.
     const bool same_name = os::names_file(last_component(mapping.path), last_component(shm_path));
     if (mapping.file.inode == shm.inode && (same_name || mapping.file.device == shm.device)) {
-      if (result == Mapped::none) result = Mapped::this_one;
+      if (out == Mapped::none) out = Mapped::this_one;
     } else if (os::names_file(mapping.path, shm_path)) {
-      result = Mapped::another;
+      out = Mapped::another;
     }
-    return result != Mapped::another;
+    return out != Mapped::another;
   });
-  return result;
 }
 
 }  // namespace walguard::guard

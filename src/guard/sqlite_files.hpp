@@ -26,6 +26,8 @@ enum class Mapped {
 };
 
 // Which -shm this process maps. `address` is where SQLite says it is, nullptr when not known.
-[[nodiscard]] Mapped mapped_shm(const std::string& shm_path, FileIdentity shm, const void* address);
+// Returns 0 or an errno: "could not look" is not "none".
+[[nodiscard]] int mapped_shm(const std::string& shm_path, FileIdentity shm, const void* address,
+                             Mapped& out);
 
 }  // namespace walguard::guard

@@ -9,7 +9,11 @@
 
 #include "guard/connection_watch.hpp"
 #include "guard/failure.hpp"
+#include "guard/file_look.hpp"
+#include "guard/sqlite_files.hpp"
+#include "os/record_lock.hpp"
 #include "os/syscalls.hpp"
+#include "sqlite_format/lock_bytes.hpp"
 
 namespace walguard::guard {
 namespace {
@@ -43,11 +47,33 @@ class ConnectionLock {
   throw Error(errc::sqlite_error, std::move(detail));
 }
 
+// Another process is closing, recovering or changing the journal mode: it holds a lock that keeps
+// even readers out. Whom is asked through SQLite's own descriptor; nothing is opened.
+[[noreturn]] void fail_busy(const std::string& path, int code) {
+  ErrorDetail detail{.operation = "read",
+                     .path = path,
+                     .advice = "another process closes the database or changes its journal mode",
+                     .range = {},
+                     .holder_pid = {}};
+  detail.sqlite_code = code;
+  SqliteDescriptors own;
+  const FileLook look = look_at(path.c_str());
+  os::Conflict conflict;
+  if (look.error == 0 && find_descriptors({look.identity, {}, look.identity}, own) == 0 &&
+      own.db >= 0 &&
+      os::conflict_with(own.db, os::Asked::read_lock, sqlite_format::kShared, conflict) == 0 &&
+      conflict.found) {
+    detail.range = sqlite_format::kShared;
+    if (conflict.pid > 0) detail.holder_pid = conflict.pid;
+  }
+  throw Error(errc::lock_busy, std::move(detail));
+}
+
 bool complete(const SqliteApi& sqlite) noexcept {
-  return sqlite.size >= sizeof(SqliteApi) && sqlite.errmsg && sqlite.db_filename &&
-         sqlite.uri_parameter && sqlite.file_control && sqlite.prepare_v2 && sqlite.step &&
-         sqlite.column_text && sqlite.finalize && sqlite.create_function_v2 && sqlite.db_mutex &&
-         sqlite.mutex_enter && sqlite.mutex_leave && sqlite.free;
+  return sqlite.size >= sizeof(SqliteApi) && sqlite.extended_errcode && sqlite.errmsg &&
+         sqlite.db_filename && sqlite.uri_parameter && sqlite.file_control && sqlite.prepare_v2 &&
+         sqlite.step && sqlite.column_text && sqlite.finalize && sqlite.create_function_v2 &&
+         sqlite.db_mutex && sqlite.mutex_enter && sqlite.mutex_leave && sqlite.free;
 }
 
 std::string quoted(std::string_view identifier) {
@@ -74,6 +100,7 @@ std::string pragma(const SqliteApi& sqlite, sqlite3* db, const std::string& quot
     }
   }
   const int finalized = sqlite.finalize(statement);
+  if ((code & 0xff) == SQLITE_BUSY) fail_busy(path, sqlite.extended_errcode(db));
   if (code != SQLITE_ROW && code != SQLITE_DONE) {
     fail_sqlite(sqlite, db, finalized != SQLITE_OK ? finalized : code, sql, path);
   }

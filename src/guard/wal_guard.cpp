@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "walguard/wal_guard.hpp"
 
+#include <chrono>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "guard/failure.hpp"
@@ -23,6 +25,27 @@ std::shared_ptr<Handle> switched_off() {
   handle->epoch = os::fork_epoch();
   handle->off = true;
   return handle;
+}
+
+// A foreign exclusive lock passes: a last close, a change of the journal mode. Each try starts from
+// the beginning, and no mutex is held between two.
+template <typename Try>
+std::shared_ptr<Handle> retry_while_busy(std::chrono::milliseconds timeout, Try attempt) {
+  if (!WalGuard::supported()) guard::fail(errc::unsupported_platform, "hold", {});
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    try {
+      return attempt();
+    } catch (const Error& error) {
+      if (error.code() != errc::lock_busy || std::chrono::steady_clock::now() >= deadline) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+// A forked child's copy of a guard is its parent's: nothing is done with it, not even looked up.
+bool ours(const std::shared_ptr<Handle>& handle) noexcept {
+  return handle != nullptr && handle->epoch == os::fork_epoch();
 }
 
 std::error_code current_error() noexcept {
@@ -54,15 +77,18 @@ WalGuard::~WalGuard() { release(); }
 WalGuard WalGuard::hold(const SqliteApi& sqlite, sqlite3* db, std::string_view schema,
                         const HoldOptions& options) {
   if (os::environment().off) return WalGuard(switched_off());
-  return WalGuard(Registry::instance().hold(guard::target_of(sqlite, db, schema), options));
+  return WalGuard(retry_while_busy(options.timeout, [&] {
+    return Registry::instance().hold(guard::target_of(sqlite, db, schema));
+  }));
 }
 
 WalGuard WalGuard::hold_path(std::string_view path, const HoldOptions& options) {
   if (os::environment().off) return WalGuard(switched_off());
-  return WalGuard(Registry::instance().hold(guard::target_of(path), options));
+  return WalGuard(retry_while_busy(
+      options.timeout, [&] { return Registry::instance().hold(guard::target_of(path)); }));
 }
 
-bool WalGuard::refresh() { return handle_ && Registry::instance().refresh(*handle_); }
+bool WalGuard::refresh() { return ours(handle_) && Registry::instance().refresh(*handle_); }
 
 bool WalGuard::refresh(std::error_code& error) noexcept {
   error.clear();
@@ -76,7 +102,7 @@ bool WalGuard::refresh(std::error_code& error) noexcept {
 
 CheckResult WalGuard::check() const noexcept {
   try {
-    if (handle_) return Registry::instance().check(*handle_);
+    if (ours(handle_)) return Registry::instance().check(*handle_);
   } catch (...) {
     // Without memory nothing could be looked at.
   }
@@ -90,7 +116,7 @@ void WalGuard::release() noexcept {
 
 void WalGuard::release(std::error_code& error) noexcept {
   error.clear();
-  if (!handle_) return;
+  if (!ours(handle_)) return;
   try {
     Registry::instance().release(*handle_, error);
   } catch (...) {
@@ -99,7 +125,7 @@ void WalGuard::release(std::error_code& error) noexcept {
 }
 
 Pause WalGuard::pause() {
-  if (!handle_) guard::fail(errc::not_held, "pause", {});
+  if (!ours(handle_)) guard::fail(errc::not_held, "pause", {});
   Registry::instance().pause(*handle_);
   return Pause(handle_);
 }
@@ -107,7 +133,7 @@ Pause WalGuard::pause() {
 GuardState WalGuard::state() const noexcept {
   if (!handle_) return GuardState::released;
   if (handle_->off) return GuardState::off;
-  if (handle_->epoch != os::fork_epoch()) return GuardState::inert;
+  if (!ours(handle_)) return GuardState::inert;
   return Registry::instance().state(*handle_);
 }
 
@@ -117,7 +143,7 @@ std::string WalGuard::path() const {
 }
 
 void WalGuard::on_connection_gone(std::function<void()> cleanup) {
-  if (!handle_ || handle_->off || handle_->epoch != os::fork_epoch()) return cleanup();
+  if (!ours(handle_) || handle_->off) return cleanup();
   Registry::instance().expect_gone(*handle_, std::move(cleanup));
 }
 
@@ -160,7 +186,7 @@ Pause::~Pause() {
 Resumed Pause::resume() {
   if (!handle_) return Resumed::not_held;
   const std::shared_ptr<Handle> handle = std::exchange(handle_, nullptr);
-  return Registry::instance().resume(*handle);
+  return ours(handle) ? Registry::instance().resume(*handle) : Resumed::not_held;
 }
 
 }  // namespace walguard

@@ -54,12 +54,14 @@ int PrivateDescriptors::run(Work work) noexcept {
 int PrivateDescriptors::run_on_keeper(Work work) noexcept try {
   const std::lock_guard request(submit_);
   if (place() != Place::keeper) return EAGAIN;  // refused while we waited
-  if (const int error = start_keeper(); error != 0) return error;
-  work_ = &work;
-  step_.store(kPosted, std::memory_order_seq_cst);
-  if (keeper_sleeps_.load(std::memory_order_seq_cst)) {
-    const std::lock_guard lock(mutex_);
-    wake_keeper_.notify_one();
+  {
+    // Posted under the same lock as the look for a running keeper: an idle one that is about to
+    // end sees the request, or is seen to be gone.
+    std::unique_lock lock(mutex_);
+    if (const int error = start_keeper(lock); error != 0) return error;
+    work_ = &work;
+    step_.store(kPosted, std::memory_order_seq_cst);
+    if (keeper_sleeps_.load(std::memory_order_seq_cst)) wake_keeper_.notify_one();
   }
   if (!spin_until(step_, kDone)) {
     std::unique_lock lock(mutex_);
@@ -73,9 +75,8 @@ int PrivateDescriptors::run_on_keeper(Work work) noexcept try {
   return error.code().value();
 }
 
-// Makes sure that a keeper is running. Called with submit_ held.
-int PrivateDescriptors::start_keeper() noexcept {
-  std::unique_lock lock(mutex_);
+// Makes sure that a keeper is running. `lock` is on mutex_ and is let go while a new one starts.
+int PrivateDescriptors::start_keeper(std::unique_lock<std::mutex>& lock) {
   if (keeper_ == Keeper::running) return 0;
   keeper_ = Keeper::starting;
   int error = sys().start_thread(keeper_main, this);

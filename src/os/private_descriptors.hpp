@@ -63,7 +63,7 @@ class PrivateDescriptors {
 
  private:
   [[nodiscard]] int run_on_keeper(Work work) noexcept;
-  [[nodiscard]] int start_keeper() noexcept;
+  [[nodiscard]] int start_keeper(std::unique_lock<std::mutex>& lock);
   static void* keeper_main(void* self);
   void keep() noexcept;
   void note_opened() noexcept { descriptors_.fetch_add(1, std::memory_order_relaxed); }
@@ -74,7 +74,9 @@ class PrivateDescriptors {
 
   // One request at a time: `submit_` is held from posting to taking the result.
   std::mutex submit_;
-  enum Step : int { kIdle, kPosted, kDone };
+  static constexpr int kIdle = 0;
+  static constexpr int kPosted = 1;
+  static constexpr int kDone = 2;
   std::atomic<int> step_{kIdle};
   const Work* work_ = nullptr;
 

@@ -64,6 +64,8 @@ int open_tracked(const char* path, int flags, struct stat& info) noexcept try {
     // Unknown, hence not to be closed: that could cancel a lock. It goes with the process.
     return -1;
   }
+  // Whoever had the number before us is gone: somebody else closed it.
+  std::erase_if(tracked.entries, [fd](const Tracked& other) { return other.fd == fd; });
   tracked.entries.push_back({fd, {info.st_dev, info.st_ino}});
   return fd;
 } catch (const std::bad_alloc&) {
