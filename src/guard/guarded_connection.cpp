@@ -20,7 +20,7 @@ struct GuardedConnection::State {
   std::string path;
   ConnectionOptions options;
   std::uint64_t epoch = os::fork_epoch();
-  mutable std::mutex mutex;
+  mutable std::recursive_mutex mutex;  // an event sink may come back in on the same thread
   sqlite3* db = nullptr;
   WalGuard guard;
 
@@ -190,6 +190,7 @@ CheckpointResult GuardedConnection::checkpoint(CheckpointMode mode) {
   const std::lock_guard lock(state.mutex);
   if (!state.usable()) return result;
   state.guard.refresh();
+  if (!state.usable()) return result;  // closed by an event sink
   result.skipped = false;
   const int code = state.sqlite.wal_checkpoint_v2(state.db, "main", static_cast<int>(mode),
                                                   &result.log_frames, &result.checkpointed_frames);

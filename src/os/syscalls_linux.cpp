@@ -68,6 +68,7 @@ int real_unshare_descriptors() {
     }
   }
   occupy_standard_numbers();
+  ::pthread_setname_np(::pthread_self(), "walguard");
   return 0;
 }
 
@@ -98,7 +99,6 @@ int real_start_thread(void* (*body)(void*), void* argument) {
   const int error = ::pthread_create(&thread, &attributes, body, argument);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::pthread_attr_destroy(&attributes);
-  if (error == 0) ::pthread_setname_np(thread, "walguard");
   return error;
 }
 
