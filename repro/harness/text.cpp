@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/join.hpp>
 
 namespace walguard::repro {
 
@@ -50,12 +52,7 @@ std::string take_word(std::string_view& text) {
 }
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
-  std::string joined;
-  for (const auto& part : parts) {
-    if (!joined.empty()) joined += separator;
-    joined += part;
-  }
-  return joined;
+  return parts | ranges::views::join(separator) | ranges::to<std::string>();
 }
 
 bool is_name(std::string_view text) {
