@@ -2,6 +2,7 @@
 #include "guard/registry.hpp"
 
 #include <atomic>
+#include <cerrno>
 
 #include "guard/arming_failure.hpp"
 #include "guard/connection_watch.hpp"
@@ -14,6 +15,14 @@
 #include "os/syscalls.hpp"
 
 namespace walguard::guard {
+
+namespace {
+
+Paths paths_of(const Target& target) {
+  return {target.db_path, target.db_path + "-wal", target.db_path + "-shm"};
+}
+
+}  // namespace
 
 Registry::Registry()
     : seen_closed_(closed_while_guarded()),
@@ -39,12 +48,25 @@ bool Registry::current(const Handle& handle) noexcept {
   return handle.epoch == os::fork_epoch() && handle.record != nullptr;
 }
 
+void Registry::bury(const RecordPtr& record) {
+  arming_.disarm(*record);
+  records_.erase(record->generation.db);
+  --tombstones_;
+}
+
 // Notices what happened behind our back since the last call. Returns how many guards were orphaned.
 std::size_t Registry::settle(Session& session) {
   if (place_.take_fallback_notice()) {
     session.tell(EventKind::fallback, {},
                  "a private descriptor table was refused; the guard's descriptors are in the "
                  "process's own table and are never closed while that could cancel a lock");
+  }
+  if (tombstones_ > 0) {
+    std::vector<RecordPtr> ended;
+    for (const auto& [identity, record] : records_) {
+      if (record->handles.empty() && alive(*record) == Alive::gone) ended.push_back(record);
+    }
+    for (const RecordPtr& record : ended) bury(record);
   }
   arming_.collect_parked();
   const std::uint64_t closed = closed_while_guarded();
@@ -156,9 +178,16 @@ void Registry::drop_if_last(Session& session, const RecordPtr& record) {
   }
   const bool open = alive(*record) == Alive::yes;
   if (open && record->armed && !record->lost) heal_record(session, *record);
+  if (record->lost && open) {
+    // The loss belongs to the inode: whoever opens it beside the stale connection is refused until
+    // that is closed. The descriptors stay, without locks: they keep the inode number from being
+    // given to another file.
+    arming_.unlock(*record);
+    ++tombstones_;
+    return;
+  }
   arming_.disarm(*record);
-  // The loss belongs to the inode: whoever opens it beside the stale connection must be refused.
-  if (!(record->lost && open)) records_.erase(record->generation.db);
+  records_.erase(record->generation.db);
 }
 
 void Registry::unarm(Session& session, Record& record) {
@@ -190,14 +219,13 @@ std::shared_ptr<Handle> Registry::hold(const Target& target) {
     const RecordPtr record = known->second;
     const Alive now = alive(*record);
     if (now == Alive::gone) {
-      orphan_all(session, *record);
-      records_.erase(db.identity);  // one that was lost has no handles
+      orphan_all(session, *record);  // and so the record
     } else {
       if (now == Alive::descriptors_closed) {
         fail(errc::descriptors_closed, "hold", target.db_path);
       }
       record->handles.reserve(record->handles.size() + 1);
-      hold_again(session, *record);
+      hold_again(session, record, target);
       attach(record, handle);
       return handle;
     }
@@ -214,7 +242,16 @@ std::shared_ptr<Handle> Registry::hold(const Target& target) {
   return handle;
 }
 
-void Registry::hold_again(Session& session, Record& record) {
+void Registry::hold_again(Session& session, const RecordPtr& known, const Target& target) {
+  Record& record = *known;
+  if (record.pauses == 0 && !record.armed && !record.lost) {
+    // It had left WAL mode; this connection has just read through a wal-index.
+    record.paths = paths_of(target);
+    if (rearm(session, known) == Resumed::unarmed) {
+      fail(errc::shm_not_mapped, "hold", record.paths.shm);
+    }
+    return;
+  }
   const PathLook now = look_at_paths(record.paths);
   if (const Verdict found = verdict(record, now); is_loss(found)) {
     mark_lost(session, record, found);
@@ -223,7 +260,7 @@ void Registry::hold_again(Session& session, Record& record) {
     fail(errc::generation_lost, "hold", record.paths.db,
          "a connection here is on files that are no longer at the path; close it first");
   }
-  if (record.pauses > 0 || record.unarmed) return;
+  if (record.pauses > 0) return;
   bool reopened = false;
   const Arming::Outcome outcome = arming_.relock(record, reopened);
   if (outcome.error != 0) throw failure_of(outcome, "hold");
@@ -231,7 +268,7 @@ void Registry::hold_again(Session& session, Record& record) {
 
 Registry::RecordPtr Registry::hold_first(const Target& target, FileIdentity db) {
   auto record = std::make_shared<Record>();
-  record->paths = {target.db_path, target.db_path + "-wal", target.db_path + "-shm"};
+  record->paths = paths_of(target);
   record->generation = learn(target, record->paths, db, record->sqlite);
   const Arming::Outcome outcome = arming_.arm(*record, true);
   if (outcome.error != 0) throw failure_of(outcome, "hold");
@@ -266,6 +303,10 @@ Generation Registry::learn(const Target& target, const Paths& paths, FileIdentit
   }
   if (sqlite.shm < 0) {
     fail(errc::descriptors_closed, "hold", paths.shm, "-shm is mapped but not open here");
+  }
+  if (wal.error == ENOENT) {
+    fail(errc::generation_lost, "hold", paths.wal,
+         "a connection in WAL mode has a -wal open, and there is none at the path");
   }
   if (sqlite.wal < 0 && has_other_file_of_name(paths.wal, found.wal)) {
     fail(errc::generation_lost, "hold", paths.wal,

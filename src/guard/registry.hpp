@@ -55,7 +55,7 @@ class Registry {
   Registry();
   [[nodiscard]] static bool current(const Handle& handle) noexcept;
 
-  void hold_again(Session& session, Record& record);
+  void hold_again(Session& session, const RecordPtr& known, const Target& target);
   RecordPtr hold_first(const Target& target, FileIdentity db);
   [[nodiscard]] Generation learn(const Target& target, const Paths& paths, FileIdentity db,
                                  SqliteDescriptors& sqlite);
@@ -71,12 +71,14 @@ class Registry {
   void orphan_all(Session& session, Record& record);
   void drop_if_last(Session& session, const RecordPtr& record);
   Resumed rearm(Session& session, const RecordPtr& record);
+  void bury(const RecordPtr& record);
   void unarm(Session& session, Record& record);
 
   std::mutex mutex_;
   os::PrivateDescriptors place_;
   Arming arming_{place_};
   std::unordered_map<FileIdentity, RecordPtr, IdentityHash> records_;
+  std::size_t tombstones_ = 0;  // lost records without handles
   std::uint64_t seen_closed_ = 0;
   FileIdentity root_;  // of "/", to tell a chroot from a loss
   std::int64_t pid_;

@@ -249,7 +249,6 @@ std::size_t Registry::collect() {
     if (record->pauses > 0 || alive(*record) != Alive::gone) continue;
     orphans += record->handles.size();
     orphan_all(session, *record);
-    records_.erase(record->generation.db);
   }
   arming_.collect_parked();
   return orphans;
