@@ -50,7 +50,7 @@ void check(bool good, const char* what) {
   if (!good) throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
 }
 
-int locks_of(FileIdentity file, const std::string& kind, int pid) {
+int locks_in_one_look(FileIdentity file, const std::string& kind, int pid) {
   std::ifstream locks("/proc/locks");
   int found = 0;
   for (std::string line; std::getline(locks, line);) {
@@ -62,6 +62,18 @@ int locks_of(FileIdentity file, const std::string& kind, int pid) {
     if (type == kind && inode == std::to_string(file.inode) && (pid == 0 || pid == owner)) ++found;
   }
   return found;
+}
+
+// The kernel lists locks page by page and starts from a position each time, so that locks which
+// others take and drop meanwhile make it show one twice or leave one out: three looks must agree.
+int locks_of(FileIdentity file, const std::string& kind, int pid) {
+  for (;;) {
+    const int found = locks_in_one_look(file, kind, pid);
+    if (locks_in_one_look(file, kind, pid) == found &&
+        locks_in_one_look(file, kind, pid) == found) {
+      return found;
+    }
+  }
 }
 
 }  // namespace
