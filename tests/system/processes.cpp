@@ -94,8 +94,7 @@ Process::Process(const std::string& role, const std::vector<std::string>& argume
   ::posix_spawn_file_actions_adddup2(&actions, in[0], 0);
   ::posix_spawn_file_actions_adddup2(&actions, out[1], 1);
   pid_t pid = -1;
-  const int error =
-      ::posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+  const int error = ::posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(in[0]);
   ::close(out[1]);
@@ -119,7 +118,9 @@ std::string Process::line() {
       buffer_.erase(0, end + 1);
       return found;
     }
-    struct pollfd waiting {from_, POLLIN, 0};
+    struct pollfd waiting {
+      from_, POLLIN, 0
+    };
     if (::poll(&waiting, 1, kWatchdogSeconds * 1000) <= 0) {
       throw std::runtime_error("watchdog: no answer from a process");
     }
@@ -216,8 +217,7 @@ FileIdentity identity_of(const std::string& path) {
 
 bool exists(const std::string& path) { return identity_of(path).known(); }
 
-Pin::Pin(const std::string& path)
-    : path_(path), fd_(::open(path.c_str(), O_PATH | O_CLOEXEC)) {
+Pin::Pin(const std::string& path) : path_(path), fd_(::open(path.c_str(), O_PATH | O_CLOEXEC)) {
   check(fd_ >= 0, "open");
 }
 Pin::~Pin() { ::close(fd_); }

@@ -32,7 +32,7 @@ class Process {
 
   [[nodiscard]] std::string line();  // of its output; empty at the end
   void say(const std::string& line);
-  void kill();  // SIGKILL, and waits for the end
+  void kill();               // SIGKILL, and waits for the end
   [[nodiscard]] int wait();  // exit status, or 1000 + the signal
   [[nodiscard]] int pid() const noexcept { return pid_; }
 
