@@ -100,8 +100,11 @@ every_program_text_is_tried() {
 
 # It has an outcome in each arm, and the status says whether it is the expected one.
 scenario_runs() {
-  block 'scenario: mine' >"$scratch/mine.scenario" &&
-    (cd "$scratch" && "$repro" run mine.scenario >"$scratch/report") || { cat "$scratch/report"; return 1; }
+  block 'scenario: mine' >"$scratch/mine.scenario" || return 1
+  if ! (cd "$scratch" && "$repro" run mine.scenario >report); then
+    cat "$scratch/report"
+    return 1
+  fi
   grep -qE '^bare: 1 harmed' "$scratch/report" && grep -qE '^guard: 0 harmed, 1 held' "$scratch/report"
 }
 
