@@ -31,7 +31,7 @@ int pin_flags() noexcept {
 bool Arming::take(const std::string& path, FileIdentity wanted, FileIdentity db, int flags, int& fd,
                   bool& read_only, Outcome& outcome) {
   const auto spare = std::find_if(parked_.begin(), parked_.end(), [&](const Parked& parked) {
-    return parked.identity == wanted && parked.db == db && is_file(parked.fd, wanted);
+    return parked.identity == wanted && parked.db == db && !is_another(parked.fd, wanted);
   });
   if (spare != parked_.end() && flags != pin_flags()) {
     fd = spare->fd;
@@ -67,8 +67,8 @@ bool Arming::take(const std::string& path, FileIdentity wanted, FileIdentity db,
 void Arming::give_back(int& fd, FileIdentity identity, const Record& record,
                        const std::string& path, bool read_only) {
   if (fd < 0) return;
-  if (!is_file(fd, identity) || place_.may_close(fd, identity)) {
-    place_.close(fd);
+  if (is_another(fd, identity) || place_.may_close(fd, identity)) {
+    place_.close(fd);  // which only forgets the number where it is another file's
   } else {
     parked_.push_back({fd, identity, record.generation.db, read_only, path});
   }
@@ -110,7 +110,10 @@ bool Arming::prove(const Record& record, Outcome& outcome) {
   outcome.error = os::ofd_read_lock(record.set.db, kProbeByte);
   if (outcome.error == 0) {
     outcome.error = os::conflict_with(second, os::Asked::write_lock, kProbeByte, conflict);
-    (void)os::ofd_unlock(record.set.db, kProbeByte);
+    // Twice, for a lock left on a parked descriptor would make a later probe see itself.
+    if (os::ofd_unlock(record.set.db, kProbeByte) != 0) {
+      (void)os::ofd_unlock(record.set.db, kProbeByte);
+    }
   }
   if (keeper) place_.close(second);
   if (outcome.error == 0 && !conflict.found) {
@@ -172,13 +175,14 @@ Arming::Outcome Arming::relock(Record& record, bool& reopened) {
       return;
     }
     if (exposed &&
-        (!is_file(set.db, record.generation.db) || !is_file(set.shm, record.generation.shm))) {
+        (is_another(set.db, record.generation.db) || is_another(set.shm, record.generation.shm))) {
       reopened = true;
       disarm_here(record);
       outcome = arm_here(record, false);
       return;
     }
-    record.armed = lock(set, record.paths, outcome);
+    // A call that failed has dropped nothing; a refusal shows that somebody else excludes us.
+    record.armed = lock(set, record.paths, outcome) || (record.armed && outcome.error != EAGAIN);
   };
   if (const int error = place_.run(os::Work(work)); error != 0) {
     outcome = {.error = error, .step = Step::open, .path = &record.paths.db};
@@ -192,7 +196,7 @@ void Arming::unlock_here(const Record& record) {
   const PrivateSet& set = record.set;
   const bool exposed = place_.place() == os::PrivateDescriptors::Place::process;
   const auto ours = [exposed](int fd, FileIdentity identity) {
-    return fd >= 0 && (!exposed || is_file(fd, identity));
+    return fd >= 0 && (!exposed || !is_another(fd, identity));
   };
   unlock_ranges(ours(set.db, record.generation.db) ? set.db : -1,
                 ours(set.shm, record.generation.shm) ? set.shm : -1);
@@ -227,7 +231,7 @@ PinnedNames Arming::pinned_names(const Record& record) {
 void Arming::collect_parked() {
   if (parked_.empty()) return;
   std::erase_if(parked_, [this](const Parked& parked) {
-    if (is_file(parked.fd, parked.identity) && !place_.may_close(parked.fd, parked.identity)) {
+    if (!is_another(parked.fd, parked.identity) && !place_.may_close(parked.fd, parked.identity)) {
       return false;
     }
     place_.close(parked.fd);

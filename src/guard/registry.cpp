@@ -281,6 +281,8 @@ Generation Registry::learn(const Target& target, const Paths& paths, FileIdentit
                            SqliteDescriptors& sqlite) {
   const FileLook wal = look_at(paths.wal.c_str());
   const FileLook shm = look_at(paths.shm.c_str());
+  if (could_not_look(wal)) fail_io("stat", paths.wal, wal.error);
+  if (could_not_look(shm)) fail_io("stat", paths.shm, shm.error);
   const Generation found{db, wal.identity, shm.identity};
   Mapped mapped = Mapped::none;
   if (const int error = mapped_shm(paths.shm, found.shm, target.shm_address, mapped); error != 0) {

@@ -28,7 +28,7 @@ bool Registry::refresh(Handle& handle) {
          "the files at the path are not the ones in use here");
   }
   // Not armed: the database left WAL mode in a pause, or the end of the pause met a foreign lock.
-  if (!record->armed) return rearm(session, record) != Resumed::unarmed;
+  if (!record->armed && rearm(session, record) == Resumed::unarmed) return false;
   switch (alive(*record)) {
     case Alive::gone:
       orphan_all(session, *record);
@@ -152,8 +152,13 @@ Resumed Registry::rearm(Session& session, const RecordPtr& record) {
     if (outcome.error == 0) return Resumed::same_generation;
     throw failure_of(outcome, "resume");  // not armed: the next refresh tries again
   }
+  if (could_not_look(now.db)) fail_io("stat", record->paths.db, now.db.error);
+  if (could_not_look(now.wal)) fail_io("stat", record->paths.wal, now.wal.error);
+  if (could_not_look(now.shm)) fail_io("stat", record->paths.shm, now.shm.error);
   SqliteDescriptors sqlite;
-  (void)find_descriptors(found, sqlite);
+  if (const int error = find_descriptors(found, sqlite); error != 0) {
+    fail_io("list descriptors", record->paths.db, error);
+  }
   Mapped mapped = Mapped::none;
   const FileIdentity shm = now.shm.error != 0 ? record->generation.shm : found.shm;
   if (const int error = mapped_shm(record->paths.shm, shm, nullptr, mapped); error != 0) {

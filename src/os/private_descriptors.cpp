@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "os/environment.hpp"
+#include "os/file_identity.hpp"
 #include "os/proc_files.hpp"
 #include "os/syscalls.hpp"
 #include "os/tracked_descriptors.hpp"
@@ -149,7 +150,7 @@ int PrivateDescriptors::open(const char* path, int flags, FileIdentity& identity
     fd = open_tracked(path, flags | kOpenFlags, info);
     if (fd < 0) return -1;
   }
-  identity = {info.st_dev, info.st_ino};
+  identity = identity_of(info);
   return fd;
 }
 
@@ -169,8 +170,7 @@ bool PrivateDescriptors::may_close(int fd, FileIdentity identity) noexcept {
   bool alone = true;
   const int error = visit_own_descriptors([&](int other) {
     struct stat seen {};
-    if (other != fd && sys().fstat(other, &seen) == 0 &&
-        FileIdentity{seen.st_dev, seen.st_ino} == identity) {
+    if (other != fd && sys().fstat(other, &seen) == 0 && identity_of(seen) == identity) {
       alone = false;
     }
     return alone;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -48,6 +49,13 @@ inline bool take_field(std::string_view& text, std::string_view& field) noexcept
   field = text.substr(0, space);
   text.remove_prefix(space + 1);
   return true;
+}
+
+// The numbers as Linux puts them into a dev_t, whose macros other systems lack or mean otherwise.
+constexpr std::uint64_t linux_device(std::uint32_t major, std::uint32_t minor) noexcept {
+  const std::uint64_t high = major;
+  const std::uint64_t low = minor;
+  return (high & ~0xfffULL) << 32 | (high & 0xfff) << 8 | (low & ~0xffULL) << 12 | (low & 0xff);
 }
 
 // Undoes the kernel's mangle(): a backslash and three octal digits are one byte. Anything else

@@ -9,6 +9,7 @@
 #include <new>
 #include <vector>
 
+#include "os/file_identity.hpp"
 #include "os/syscalls.hpp"
 #include "walguard/generation.hpp"
 
@@ -25,10 +26,11 @@ struct Table {
   std::vector<Tracked> entries;
 };
 
+// Anything but a closed number or another file: a failure to look proves nothing.
 bool still_ours(const Tracked& entry) noexcept {
   struct stat info {};
-  return sys().fstat(entry.fd, &info) == 0 &&
-         FileIdentity{info.st_dev, info.st_ino} == entry.identity;
+  if (sys().fstat(entry.fd, &info) != 0) return errno != EBADF;
+  return identity_of(info) == entry.identity;
 }
 
 Table& table() noexcept;
@@ -60,13 +62,11 @@ int open_tracked(const char* path, int flags, struct stat& info) noexcept try {
   }
   const int fd = sys().open(path, flags, 0);
   if (fd < 0) return -1;
-  if (sys().fstat(fd, &info) != 0) {
-    // Unknown, hence not to be closed: that could cancel a lock. It goes with the process.
-    return -1;
-  }
+  // Asked again, since a descriptor of an unknown file may not be closed: that could cancel a lock.
+  if (sys().fstat(fd, &info) != 0 && sys().fstat(fd, &info) != 0) return -1;
   // Whoever had the number before us is gone: somebody else closed it.
   std::erase_if(tracked.entries, [fd](const Tracked& other) { return other.fd == fd; });
-  tracked.entries.push_back({fd, {info.st_dev, info.st_ino}});
+  tracked.entries.push_back({fd, identity_of(info)});
   return fd;
 } catch (const std::bad_alloc&) {
   errno = ENOMEM;
