@@ -266,6 +266,14 @@ void Registry::hold_again(Session& session, const RecordPtr& known, const Target
   if (outcome.error != 0) throw failure_of(outcome, "hold");
 }
 
+bool Registry::guarded(const std::string& path) {
+  const FileLook file = look_at(path.c_str());
+  if (file.error != 0) return false;
+  Session session(*this);
+  const auto known = records_.find(file.identity);
+  return known != records_.end() && known->second->armed && !known->second->handles.empty();
+}
+
 Registry::RecordPtr Registry::hold_first(const Target& target, FileIdentity db) {
   auto record = std::make_shared<Record>();
   record->paths = paths_of(target);

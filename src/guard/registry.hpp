@@ -28,6 +28,8 @@ class Registry {
   static Registry& instance();
 
   [[nodiscard]] std::shared_ptr<Handle> hold(const Target& target);
+  // Whether the file at the path is guarded here, and not paused.
+  [[nodiscard]] bool guarded(const std::string& path);
   bool refresh(Handle& handle);
   [[nodiscard]] CheckResult check(const Handle& handle);
   void release(Handle& handle, std::error_code& error);

@@ -144,7 +144,8 @@ const void* mapped_at(const SqliteApi& sqlite, sqlite3* db, const std::string& s
 
 }  // namespace
 
-Target target_of(const SqliteApi& sqlite, sqlite3* db, std::string_view schema_view) {
+Target target_of(const SqliteApi& sqlite, sqlite3* db, std::string_view schema_view,
+                 const std::function<bool(const std::string& path)>& guarded) {
   if (!complete(sqlite) || db == nullptr || schema_view.empty()) {
     fail(errc::invalid_argument, "hold", {}, "a connection, a schema and a full table of routines");
   }
@@ -170,16 +171,20 @@ Target target_of(const SqliteApi& sqlite, sqlite3* db, std::string_view schema_v
     fail(errc::database_moved, "hold", target.db_path,
          "the file was renamed, unlinked or replaced after it was opened");
   }
-  // Before the read: under locking_mode=EXCLUSIVE that would take the lock for good.
-  if (pragma(sqlite, db, name, "locking_mode", target.db_path) == "exclusive") {
-    fail(errc::exclusive_locking_mode, "hold", target.db_path);
+  // Of a file that is guarded already all this is known: it is in WAL mode, its -shm is mapped
+  // here, and nobody can get EXCLUSIVE on it.
+  if (!guarded(target.db_path)) {
+    // Before the read: under locking_mode=EXCLUSIVE that would take the lock for good.
+    if (pragma(sqlite, db, name, "locking_mode", target.db_path) == "exclusive") {
+      fail(errc::exclusive_locking_mode, "hold", target.db_path);
+    }
+    (void)pragma(sqlite, db, name, "schema_version", target.db_path);
+    if (const std::string mode = pragma(sqlite, db, name, "journal_mode", target.db_path);
+        mode != "wal") {
+      fail(errc::not_wal, "hold", target.db_path, "journal_mode is '" + mode + "'");
+    }
+    target.shm_address = mapped_at(sqlite, db, schema);
   }
-  (void)pragma(sqlite, db, name, "schema_version", target.db_path);
-  if (const std::string mode = pragma(sqlite, db, name, "journal_mode", target.db_path);
-      mode != "wal") {
-    fail(errc::not_wal, "hold", target.db_path, "journal_mode is '" + mode + "'");
-  }
-  target.shm_address = mapped_at(sqlite, db, schema);
 
   int code = SQLITE_OK;
   target.watch = watch_connection(sqlite, db, code);

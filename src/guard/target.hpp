@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,8 +19,10 @@ struct Target {
 };
 
 // Asks the connection: file, VFS, modes; one trivial read, so that it has mapped its -shm (a guard
-// that is taken earlier makes SQLite trust a stale one). Throws Error.
-[[nodiscard]] Target target_of(const SqliteApi& sqlite, sqlite3* db, std::string_view schema);
+// that is taken earlier makes SQLite trust a stale one). `guarded` tells whether the file at a path
+// has a guard here already; then modes and read are left out. Throws Error.
+[[nodiscard]] Target target_of(const SqliteApi& sqlite, sqlite3* db, std::string_view schema,
+                               const std::function<bool(const std::string& path)>& guarded);
 
 // Resolves symlinks as SQLite does. Throws Error.
 [[nodiscard]] Target target_of(std::string_view path);

@@ -78,7 +78,9 @@ WalGuard WalGuard::hold(const SqliteApi& sqlite, sqlite3* db, std::string_view s
                         const HoldOptions& options) {
   if (os::environment().off) return WalGuard(switched_off());
   return WalGuard(retry_while_busy(options.timeout, [&] {
-    return Registry::instance().hold(guard::target_of(sqlite, db, schema));
+    Registry& registry = Registry::instance();
+    const auto guarded = [&registry](const std::string& path) { return registry.guarded(path); };
+    return registry.hold(guard::target_of(sqlite, db, schema, guarded));
   }));
 }
 
