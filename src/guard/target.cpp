@@ -171,14 +171,15 @@ Target target_of(const SqliteApi& sqlite, sqlite3* db, std::string_view schema_v
     fail(errc::database_moved, "hold", target.db_path,
          "the file was renamed, unlinked or replaced after it was opened");
   }
-  // Of a file that is guarded already all this is known: it is in WAL mode, its -shm is mapped
-  // here, and nobody can get EXCLUSIVE on it.
-  if (!guarded(target.db_path)) {
-    // Before the read: under locking_mode=EXCLUSIVE that would take the lock for good.
-    if (pragma(sqlite, db, name, "locking_mode", target.db_path) == "exclusive") {
-      fail(errc::exclusive_locking_mode, "hold", target.db_path);
-    }
-    (void)pragma(sqlite, db, name, "schema_version", target.db_path);
+  // A file that is guarded already is in WAL mode, and nobody can get EXCLUSIVE on it. The read is
+  // needed all the same: this connection may be the one that keeps -shm mapped later.
+  const bool known = guarded(target.db_path);
+  // Before the read: under locking_mode=EXCLUSIVE that would take the lock for good.
+  if (!known && pragma(sqlite, db, name, "locking_mode", target.db_path) == "exclusive") {
+    fail(errc::exclusive_locking_mode, "hold", target.db_path);
+  }
+  (void)pragma(sqlite, db, name, "schema_version", target.db_path);
+  if (!known) {
     if (const std::string mode = pragma(sqlite, db, name, "journal_mode", target.db_path);
         mode != "wal") {
       fail(errc::not_wal, "hold", target.db_path, "journal_mode is '" + mode + "'");

@@ -20,7 +20,7 @@ struct Target {
 
 // Asks the connection: file, VFS, modes; one trivial read, so that it has mapped its -shm (a guard
 // that is taken earlier makes SQLite trust a stale one). `guarded` tells whether the file at a path
-// has a guard here already; then modes and read are left out. Throws Error.
+// has a guard here already; then the modes are known. Throws Error.
 [[nodiscard]] Target target_of(const SqliteApi& sqlite, sqlite3* db, std::string_view schema,
                                const std::function<bool(const std::string& path)>& guarded);
 

@@ -72,10 +72,12 @@ void play(const std::string& order, const std::string& a_steps, const std::strin
   }
 }
 
-void play_all(const std::string& a_steps, const std::string& b_steps) {
+// Every order, or every `stride`-th of them in a short run.
+void play_all(const std::string& a_steps, const std::string& b_steps, int stride = 1) {
   std::string order = std::string(a_steps.size(), 'a') + std::string(b_steps.size(), 'b');
+  int number = 0;
   do {
-    play(order, a_steps, b_steps);
+    if (long_run() || number++ % stride == 0) play(order, a_steps, b_steps);
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
@@ -84,12 +86,12 @@ BOOST_AUTO_TEST_CASE(any_order_of_two_connections_is_guarded_while_one_is_held) 
 }
 
 BOOST_AUTO_TEST_CASE(any_order_with_a_reopened_connection_is_guarded_while_one_is_held) {
-  play_all("ohrcohrc", "ohrc");
+  play_all("ohrcohrc", "ohrc", 11);
 }
 
 BOOST_AUTO_TEST_CASE(any_order_with_a_close_before_its_release_leaves_no_lock) {
-  play_all("ohcr", "ohrc");
-  play_all("ohcr", "ohcr");
+  play_all("ohcr", "ohrc", 5);
+  play_all("ohcr", "ohcr", 5);
 }
 
 BOOST_AUTO_TEST_CASE(a_healed_stray_is_one_event_and_counted) {

@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_relative_path_is_guarded_and_outlives_a_change_of_directo
 }
 
 // The jail has another database under the very same name.
-const RegisterRole prisoner("prisoner", [](const std::vector<std::string>& arguments) {
+const RegisterRole prisoner("prisoner", [](const std::vector<std::string>& arguments) -> int {
   const std::string& path = arguments.at(0);
   sqlite3* db = open_wal(path);
   WalGuard guard = hold(db);
@@ -127,7 +127,7 @@ const RegisterRole prisoner("prisoner", [](const std::vector<std::string>& argum
   guard.release(error);
   answer(error ? error.message() : "released");
   (void)next_order();
-  return 0;
+  ::_exit(0);  // a sanitizer's report at exit would not find /proc here
 });
 
 BOOST_AUTO_TEST_CASE(a_chroot_is_no_loss,

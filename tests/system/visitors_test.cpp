@@ -2,13 +2,13 @@
 // Visitors that open and close otherwise than a read-write connection of the same SQLite does.
 #define BOOST_TEST_MODULE visitors
 #define BOOST_TEST_NO_MAIN
-#include <fcntl.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -81,7 +81,7 @@ BOOST_DATA_TEST_CASE(a_read_only_visitor_leaves_the_generation,
   }
 }
 
-const char* next_visitor() { return std::getenv("NEXT_VISITOR"); }
+const char* next_visitor() { return std::getenv("NEXT_VISITOR"); }  // set by the build
 
 std::string foreign_next(const std::string& path, const std::string& sql) {
   const std::string command = std::string(next_visitor()) + " '" + path + "' '" + sql + "'";
