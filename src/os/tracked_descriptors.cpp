@@ -47,7 +47,8 @@ void close_in_child() {
 Table& table() noexcept {
   static Table* const instance = [] {
     ::pthread_atfork([] { table().mutex.lock(); }, [] { table().mutex.unlock(); }, close_in_child);
-    return new Table;
+    // Without memory for this at the first use nothing else works either.
+    return new Table;  // NOLINT(bugprone-unhandled-exception-at-new)
   }();
   return *instance;
 }
