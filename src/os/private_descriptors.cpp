@@ -17,7 +17,7 @@ namespace {
 
 // How often either side looks before it sleeps: a request takes a few system calls, and waking a
 // sleeper costs as much again.
-constexpr int kSpins = 400;
+constexpr int kSpins = 2000;
 constexpr std::chrono::seconds kIdleTime{1};
 // O_NONBLOCK: a FIFO that was put in place of a file must not stop us.
 constexpr int kOpenFlags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
